@@ -31,6 +31,8 @@ def test_counts_of_another_type(on_target: OnTarget) -> None:
     np.testing.assert_array_equal(to_host(out), np.bincount(x[::-2])[:5])
     with pytest.raises(ValueError, match="out has 4 elements, not 5"):
         algorithms.histogram(x, 4, np.zeros(5, np.int64))
+    with pytest.raises(TypeError, match="a is an array of integers, not of float64"):
+        algorithms.histogram(x / 2, 4)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int64], ids=str)

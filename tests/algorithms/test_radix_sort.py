@@ -56,6 +56,17 @@ def test_bits(on_target: OnTarget) -> None:
         algorithms.sort(x, end_bit=33)
 
 
+def test_wrong_types() -> None:
+    x = np.array([3.0, 1.0, 2.0])
+    with pytest.raises(TypeError, match="out has the dtype float64, not float32"):
+        algorithms.sort(x, out=np.zeros(3, np.float32))
+    with pytest.raises(TypeError, match="out has the dtype int64, not float64"):
+        algorithms.sort_by_key(x, np.arange(3), out=(x.copy(), x.copy()))
+    for keys in np.ones(3, complex), np.array(["b", "a"]):
+        with pytest.raises(TypeError, match=f"of integers or floats, not of {keys.dtype}"):
+            algorithms.sort(keys)
+
+
 def test_kernel_for_gpus_compiles() -> None:
     x, starts = np.zeros(100, np.uint32), np.zeros(256, np.uint32)
     items_per_thread = 21

@@ -129,6 +129,13 @@ def test_wrong_arrays(a: Any, out: Any, message: str) -> None:
         algorithms.inclusive_scan(a, max, out=out)
 
 
+def test_wrong_operations_and_initial_values() -> None:
+    with pytest.raises(TypeError, match="pass a function, such as operator.add or a lambda, not 'add'"):
+        algorithms.reduce(np.arange(3), "add")
+    with pytest.raises(ValueError, match=r"the initial value 0\.5 is not a number of int64"):
+        algorithms.exclusive_scan(np.arange(3), max, 0.5)
+
+
 @pytest.mark.parametrize("threads", [1, 32, 96])
 def test_checks_report_no_race(threads: int) -> None:
     """Tiles read the states that other blocks write: by design, and in order."""

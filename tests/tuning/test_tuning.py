@@ -224,6 +224,7 @@ def test_a_kernel_without_a_space(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"tune": {"ITEM": [1]}}, "no constant or option ITEM to tune.*did you mean ITEMS"),
+        ({"tune": ["ITEMS"]}, r"such as {'block': \[64, 128\]}, not list"),
         ({"tune": {"ITEMS": 4}}, "a list of values for ITEMS, not 4"),
         ({"tune": {"ITEMS": [object()]}}, "are numbers, strings and tuples"),
         ({"tune_for": ("m",)}, "tune_for names parameters of scale, not 'm'"),
@@ -239,6 +240,8 @@ def test_wrong_options(tmp_path: Path) -> None:
         kernel(tune_for=("n",))(scale)
     with pytest.raises(OptionError, match="unexpected keyword argument 'second'"):
         tuned(tmp_path).tune(arguments(), second=3)
+    with pytest.raises(OptionError, match="the values to tune are a list.*not ndarray"):
+        tuned(tmp_path).tune(*arguments()[:2])
     with pytest.raises(OptionError, match="one of exhaustive, local, optuna"):
         tuned(tmp_path).tune(arguments(), strategy="genetic")
 
@@ -327,6 +330,15 @@ def test_results_are_kept_for_a_later_search(
     assert len(asked) == 3
     k.tune(arguments(), strategy=Recorded(), resume=False)
     assert len(asked) == 6
+
+
+def test_results_of_other_launches_and_spaces_are_not_used(tmp_path: Path) -> None:
+    with pytest.raises(LaunchError, match="a grid takes integers"):
+        tuned(tmp_path, grid=lambda c: c.n / c.block).tune(arguments())
+    report = tuned(tmp_path, grid=lambda c: c.n).tune(arguments())
+    assert all(result.seconds for result in report.results)
+    report = tuned(tmp_path, grid=lambda c: c.n, tune={"block": [64], "ITEMS": [1]}).tune(arguments())
+    assert [result.configuration["block"] for result in report.results] == [64]
 
 
 KILLED = """

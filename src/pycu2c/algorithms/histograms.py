@@ -89,7 +89,7 @@ def histogram(a: Any, bins: int, out: Any = None, stream: object = None) -> Any:
     array([0, 1, 0, 2], dtype=int32)
     """
     where, (x, counts) = place((a, out), stream)
-    check_vector(x, "a")
+    check_vector(x, "a", kinds="biu")
     size = x.shape[0]
     if counts is None:
         counts = where.empty((bins,), np.int32 if size < 2**31 else np.int64)

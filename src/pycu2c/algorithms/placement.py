@@ -122,16 +122,25 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def check_vector(array: Any, name: str, size: int | None = None) -> None:
-    """Raise ValueError if an array does not have one axis, or another size than ``size``."""
+def check_vector(array: Any, name: str, size: int | None = None, kinds: str = "") -> None:
+    """Raise an error unless an array has one axis, ``size`` elements, and a dtype of these kinds.
+
+    kinds: of NumPy's dtypes; any by default.
+    """
     if len(array.shape) != 1:
-        raise ValueError(f"{name} has one axis, not {len(array.shape)}: pass {name}.ravel()")
+        hint = f": pass {name}.ravel()" if array.shape else ""
+        raise ValueError(f"{name} has one axis, not {len(array.shape)}{hint}")
     if size is not None and array.shape[0] != size:
         raise ValueError(f"{name} has {size} elements, not {array.shape[0]}")
+    if kinds and array.dtype.kind not in kinds:
+        numbers = "integers or floats" if "f" in kinds else "integers"
+        raise TypeError(f"{name} is an array of {numbers}, not of {array.dtype}")
 
 
 def as_operation(function: Callable[..., Any]) -> Any:
     """Return a function that kernels can call: a Python function is wrapped by ``device``."""
+    if not callable(function):
+        raise TypeError(f"pass a function, such as operator.add or a lambda, not {function!r}")
     return _as_device_function(function) if isinstance(function, FunctionType) else function
 
 
@@ -143,4 +152,7 @@ def _as_device_function(function: FunctionType) -> DeviceFunction[..., Any]:
 def typed_value(value: Any, like: Sequence[Any]) -> Any:
     """Return a number, or a tuple of numbers, with the dtypes of arrays."""
     values = tuple(a.dtype.type(item) for a, item in zip(like, as_tuple(value), strict=True))
+    for typed, item in zip(values, as_tuple(value), strict=True):
+        if isinstance(typed, np.integer) and typed != item:
+            raise ValueError(f"the initial value {item} is not a number of {typed.dtype}")
     return values[0] if len(values) == 1 else values

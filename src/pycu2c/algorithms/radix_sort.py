@@ -25,6 +25,7 @@ from pycu2c.kernels.kernel import Kernel, device, kernel
 
 _ON_GPU = 384, 21  # threads of a block, and items of 4 bytes of a thread
 _DIGIT_BITS, _DIGITS = 8, 256
+_KINDS = "biufmMV"  # of keys: NumPy's kind of bfloat16 and of 8-bit floats is V
 _COUNT_THREADS, _COUNT_UNROLL = 256, 8
 _MAX_COUNT_BLOCKS = 660  # five on each multiprocessor of an H200, which run at the same time
 _MAX_COUNT = 2**30 - 1  # of a state of 32 bits, whose lowest two bits are the status
@@ -310,11 +311,15 @@ def _sort(
     stream: object,
 ) -> tuple[Any, Any]:
     where, (keys, values, *results) = place((keys, values, *out), stream)
-    check_vector(keys, "keys")
+    check_vector(keys, "keys", kinds=_KINDS)
     size, dtypes = keys.shape[0], [None if a is None else a.dtype for a in (keys, values)]
-    for array, name in ((values, "values"), (results[0], "out"), (results[1], "out")):
+    if values is not None:
+        check_vector(values, "values", size)
+    for array, dtype in zip(results, dtypes, strict=True):
         if array is not None:
-            check_vector(array, name, size)
+            check_vector(array, "out", size)
+            if array.dtype != dtype:  # the passes sort the elements of out
+                raise TypeError(f"out has the dtype {dtype}, not {array.dtype}")
     end = 8 * keys.dtype.itemsize if end_bit is None else end_bit
     if not 0 <= begin_bit < end <= 8 * keys.dtype.itemsize:
         raise ValueError(f"the bits {begin_bit} to {end} are not bits of {keys.dtype}")

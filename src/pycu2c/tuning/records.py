@@ -11,7 +11,7 @@ import contextlib
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pycu2c.base.diagnostics import LaunchWarning, warn
@@ -164,6 +164,11 @@ class Journal:
         self.results = {}
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._path)
+
+    def keep(self, configurations: Iterable[Configuration]) -> None:
+        """Leave the results of other configurations out; they stay in the file."""
+        wanted = {*map(text_of, configurations)}
+        self.results = {text: r for text, r in self.results.items() if text in wanted}
 
     def add(self, result: TrialResult) -> None:
         """Append a result."""

@@ -113,6 +113,11 @@ def space_of(
     constants = _constants(launcher.source)
     valid = [*LAUNCH_NAMES, *(n for n in OPTION_NAMES if n not in _NOT_TUNABLE), *constants]
     default = {}
+    if not isinstance(values, Mapping):
+        raise OptionError(
+            "the values to tune are a list for each name, such as {'block': [64, 128]}, not "
+            f"{type(values).__name__}"
+        )
     for name, choices in values.items():
         if name not in valid:
             closest = spelling_suggestions.closest_name(name, valid, cutoff=0.5)

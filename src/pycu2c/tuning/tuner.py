@@ -23,7 +23,7 @@ from pycu2c.toolchain.cache import cache_directory
 from pycu2c.tuning import worker
 from pycu2c.tuning.measurement import CompiledCandidate, FaultyCandidate, Measurer
 from pycu2c.tuning.records import Journal
-from pycu2c.tuning.space import Configuration, Space, named_arguments, text_of
+from pycu2c.tuning.space import LAUNCH_NAMES, Configuration, Space, named_arguments, text_of
 from pycu2c.tuning.strategies import Strategy
 
 _FINALISTS, _FINAL_RATIO = 16, 1.2  # at most so many, at most so many times as slow as the best
@@ -74,6 +74,7 @@ class Tuner:
         self._journal = Journal(*self._identity())
         if not options.resume:
             self._journal.clear()
+        self._journal.keep([space.default, *self._candidates])  # others are of another space
         self._best = math.inf
 
     def _identity(self) -> Iterator[str]:
@@ -82,7 +83,8 @@ class Tuner:
         writer.add_kernel(self._space.untuned.source)
         yield "\n".join(writer.lines)
         yield repr((self._space.untuned.options, device_name(self._space)))
-        yield repr((self._space.launch["block"], self._options.cold_cache))
+        launch = [_text_of_code(self._space.launch[name]) for name in LAUNCH_NAMES]
+        yield repr((launch, self._options.cold_cache))
         yield repr([_size_and_type(leaf) for leaf in self._leaves])
 
     def search(
@@ -229,6 +231,12 @@ class Tuner:
         finally:
             measurer.close()
             cache_directory.remove_tree(folder)
+
+
+def _text_of_code(value: object) -> str:
+    """Return a text that differs for functions that differ."""
+    code = getattr(value, "__code__", None)
+    return repr((code.co_code, code.co_consts, code.co_names) if code else value)
 
 
 def _size_and_type(leaf: Argument) -> object:
