@@ -100,6 +100,11 @@ def test_blocks_with_scalars_and_another_dtype(client: Client) -> None:
     assert np.array_equal(integers.compute(), np.arange(100) * 3 + 1)
     with pytest.raises(TypeError, match="scaled has no Dask array"):
         map_blocks(scaled, np.ones(3), 3, np.ones(3))
+    for kernel_of_chunks in scaled[1, 64], a, abs:
+        with pytest.raises(TypeError, match="the first argument is a kernel, not"):
+            map_blocks(kernel_of_chunks, a, 3, b)
+    with pytest.raises(TypeError, match="block= needs grid="):
+        map_blocks(scaled, a, 3, b, block=64)
 
 
 def test_empty_chunks(client: Client) -> None:

@@ -38,6 +38,7 @@ class Config:
 
 
 config, blank, swapped = Config(), object(), table.astype(">f8")
+on_device = cuda.to_device(table)
 
 
 def helper(x):
@@ -277,6 +278,8 @@ b[0] = z[0] // 2  # E[operand-type]: z[0] // 2 | z.real
 
 b[0] = weights[0]  # E[global-value]: weights | tuple
 
+b[0] = on_device[0]  # E[global-value]: on_device | arrays as arguments
+
 weights.append(1)  # E[call]: weights.append | tuple
 
 b[0] = settings["scale"]  # E[global-value]: settings | one global for each key
@@ -457,6 +460,7 @@ LAUNCHES = [  # signature, arguments, what the error says
     ("float32[:], int8", (np.ones(3, "f4"), 2.5), "given 2.5, and holds integers"),
     ("float32[:], int8", (np.ones(3, "f4"), np.ones(3)), r"pass one number, a\[0\]"),
     ("float32[:, :], int8", (np.ones(3, "f4"), 1), "reshape.* with 2 axes"),
+    ("float32[:], int8", (np.ones((3, 3), "f4"), 1), "reshape.* with 1 axis"),
     ("float32[::1], int8", (np.ones(6, "f4")[::2], 1), "ascontiguousarray"),
 ]
 
@@ -501,7 +505,7 @@ DEFINITIONS = {
         r"takes 3 to 4: \(mask, value, src_lane, width=32\)"
     ),
     "@kernel\ndef k(a): cuda.to_device(a)\nk.inspect('cuda', 'int32[:]')": (
-        "(?s)`to_device` cannot be called in kernels.*is for the host: call it before the launch"
+        "(?s)`to_device` cannot be called in kernels.*is for the host: call it before the launch, and pass its result$"
     ),
     "@kernel\ndef k(a): s = cuda.stream()\nk.inspect('cuda', 'int32[:]')": "is for the host",
     "k = kernel(lambda a: a)\nk.inspect('cuda', 'int32')": "a kernel returns its results in arrays",

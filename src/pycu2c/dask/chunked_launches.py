@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from pycu2c.cuda_driver import driver
+from pycu2c.kernels.kernel import Kernel
 
 Extents: TypeAlias = "int | tuple[int, ...]"
 Depth: TypeAlias = "int | tuple[int, ...] | Mapping[int, int]"
@@ -41,7 +42,7 @@ def map_blocks(
         The blocks of the grid, or a function of the shape of a chunk that returns them; by default
         the declared or inferred one.
     block : int or tuple of int, optional
-        The threads of a block; by default the declared one.
+        The threads of a block, with ``grid``; by default the declared one.
     dtype : dtype_like, optional
         The dtype of the result; by default that of the first array.
     chunks : tuple of int, optional
@@ -58,7 +59,7 @@ def map_blocks(
     Raises
     ------
     TypeError
-        If no argument is a Dask array.
+        If no argument is a Dask array, the first one is no kernel, or ``block`` is without ``grid``.
 
     Examples
     --------
@@ -114,7 +115,7 @@ def map_overlap(
     Raises
     ------
     TypeError
-        If no argument is a Dask array.
+        As for ``map_blocks``.
     """
     launch, arrays, meta = _chunk_launch(kernel, arguments, grid, block, dtype)
     return da.map_overlap(
@@ -230,6 +231,10 @@ def _chunk_launch(
     shape: tuple[int, ...] | None = None,
 ) -> tuple[_ChunkLaunch, list[Any], Any]:
     """Return the launch, the arrays, and an empty array like the result."""
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"the first argument is a kernel, not {kernel!r}; grid= and block= launch it")
+    if grid is None and block is not None:
+        raise TypeError(f"block= needs grid=: the blocks of {kernel.name} for a chunk")
     positions = tuple(i for i, a in enumerate(arguments) if isinstance(a, da.Array))
     if not positions:
         raise TypeError(f"{kernel.name} has no Dask array among its arguments")

@@ -270,7 +270,7 @@ def require_array(context: FunctionContext, value: Value, node: ast.expr) -> Arr
 
 def _report_not_an_array(context: FunctionContext, value: StaticObject, node: ast.expr) -> NoReturn:
     span, hint = context.span(node), hints.instead_of_array(value.value)
-    if not isinstance(value.value, (list, dict, set)):
+    if not isinstance(value.value, (list, dict, set)) and not hasattr(value.value, "__dlpack__"):
         fail("type-needed", Label(span, f"this is {describe(value)}, not an array"), hint=hint)
     class_name = type(value.value).__name__
     fail(

@@ -65,5 +65,4 @@ MODULES = {
 }
 HOST_NAMES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names.split()}
 
-HOST_ONLY_HINT = "this function is for the host: call it before the launch, and pass its result "
-"to the kernel"
+HOST_ONLY_HINT = "this function is for the host: call it before the launch, and pass its result"

@@ -148,7 +148,7 @@ def _array_hint(actual: ParameterType, declared: Array) -> str:
     if actual.dtype != declared.dtype:
         return f": pass .astype(numpy.{declared.dtype}), or leave the type out of the signature"
     if actual.ndim != declared.ndim:
-        return f": pass .reshape(…) with {declared.ndim} axes"
+        return f": pass .reshape(…) with {declared.ndim} {'axis' if declared.ndim == 1 else 'axes'}"
     return f": declare it `{actual}`, or pass numpy.ascontiguousarray(…) of what is only read"
 
 
