@@ -189,6 +189,8 @@ class ExpressionEmitter:
             ) and _is_implicit_conversion(e.left, e.right, is_comparison)
             left = self._operand(e.left, converts_left, operands_exact and not left_is_literal)
             right = self._operand(e.right, converts_right, operands_exact and left_is_literal)
+            if is_comparison and isinstance(e.right, ir.Const) and e.right.value >= 0:
+                left = self._without_coordinate_cast(e.left, left)
         assert e.op.c is not None, f"{e.op} is not C's"
         return c.BinaryExpr(e.op.c, left, right)
 

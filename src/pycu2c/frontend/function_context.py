@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol, TypeAlias
 
@@ -110,8 +110,8 @@ class FunctionContext:
     types_changed: bool = False  # whether it has used a variable before its type was final
     untyped_reads: list[tuple[str, Span]] = field(default_factory=list)  # reads without a type yet
     conflicting_variables: set[str] = field(default_factory=set)  # those with a reported error
-    # an expression and the variable that it is assigned to, which names an array created there
-    assignment_target: tuple[ast.expr, str] | None = None
+    # the variables that expressions are assigned to, which name arrays created there
+    target_names: Mapping[ast.expr, str] = field(default_factory=dict)
     temporaries: set[str] = field(default_factory=set)  # variables with one assignment
     array_parameters: dict[str, int] = field(default_factory=dict)  # their positions
     overlap_rules: set[OverlapRule] = field(default_factory=set)
@@ -221,9 +221,7 @@ class FunctionContext:
 
     def name_for(self, node: ast.expr, prefix: str) -> str:
         """Return the variable that ``node`` is assigned to, or a fresh name."""
-        if self.assignment_target is not None and self.assignment_target[0] is node:
-            return self.assignment_target[1]
-        return self.fresh(prefix)
+        return self.target_names.get(node) or self.fresh(prefix)
 
     def join_type(self, name: str, value_type: Scalar, span: Span) -> Scalar:
         """Join a type into a variable's type; return the variable's type in this pass."""

@@ -57,18 +57,28 @@ from pycu2c.ops.operators import ADD, BINARY_BY_NODE, Operator
 def assign(context: FunctionContext, node: ast.Assign) -> None:
     """Lower ``target = value`` and ``first = second = value``."""
     only_target = node.targets[0] if len(node.targets) == 1 else None
-    name = context.ranges.names.get(id(only_target))
     # an array that the value creates gets the name of the target
-    context.assignment_target = (node.value, name) if name is not None else None
+    context.target_names = _target_names(context, only_target, node.value)
     if isinstance(only_target, ast.Name) and isinstance(node.value, ast.Lambda):
         value: Value = device_calls.new_closure(context, node.value, only_target.id)
     else:
         value = context.value(node.value)
-    context.assignment_target = None
+    context.target_names = {}
     if len(node.targets) > 1:
         value = materialize(context, value, "value")
     for target in node.targets:
         assign_to(context, target, value)
+
+
+def _target_names(
+    context: FunctionContext, target: ast.expr | None, value: ast.expr
+) -> dict[ast.expr, str]:
+    """Return the variable that a value is assigned to, or those of the items of a tuple."""
+    pairs = [(target, value)]
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        pairs = list(zip(target.elts, value.elts)) if len(target.elts) == len(value.elts) else []
+    names = context.ranges.names
+    return {item: names[id(name)] for name, item in pairs if id(name) in names}
 
 
 _WEAK_TYPES: dict[object, Scalar] = {int: WEAK_INT, float: WEAK_FLOAT, bool: WEAK_BOOL}
