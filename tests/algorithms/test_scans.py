@@ -130,7 +130,7 @@ def test_wrong_arrays(a: Any, out: Any, message: str) -> None:
 
 
 def test_wrong_operations_and_initial_values() -> None:
-    with pytest.raises(TypeError, match="pass a function, such as operator.add or a lambda, not 'add'"):
+    with pytest.raises(TypeError, match=r"pass a function, such as .* a lambda, not 'add'"):
         algorithms.reduce(np.arange(3), "add")
     with pytest.raises(ValueError, match=r"the initial value 0\.5 is not a number of int64"):
         algorithms.exclusive_scan(np.arange(3), max, 0.5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pycu2c import cuda, kernel
+from pycu2c import cuda, device, kernel
 from support.launching import run
 
 
@@ -54,6 +54,44 @@ def test_and_of_bools_is_one_expression():
         kernel(k.signature, backend=backend)(k.python)[1, 4](out, a, b, sums)
         assert out.tolist() == [False, False, True, True]
         assert sums.tolist() == [1, 0, 1, 1]  # of numpy's bools the first sum is one
+
+
+@device
+def doubled(x):
+    return x * 2
+
+
+@device
+def exchanged(x):
+    element = cuda.shared.array(1, np.int64)
+    element[0] = x
+    cuda.syncthreads()
+    return element[0]
+
+
+@kernel(block=1)
+def call_with_two_types(out):
+    first, second = cuda.shared.array(1, np.int64), cuda.shared.array(1, np.int64)
+    if cuda.threadIdx.x == 0:
+        first[0] = doubled(out[0]) + doubled(int(out[0]))
+        second[0] = exchanged(out[0]) + exchanged(int(out[0]))
+    out[0] = first[0] + second[0]
+
+
+def test_functions_that_are_equal_in_c_are_emitted_once(target):
+    """An int and an int64 are different types in Python. Shared memory is not merged."""
+    out = run(call_with_two_types, (1, 1), (np.array([3]),), target)[0]
+    assert out.tolist() == [18]
+    text = call_with_two_types.inspect("cuda", "int64[::1]")
+    assert text.count("long long doubled(") == 1
+    assert text.count("long long exchanged") == 2
+
+
+def test_names_of_a_tuple_and_comparisons_of_coordinates():
+    text = call_with_two_types.inspect("cuda", "int64[::1]")
+    assert "__shared__ long long first[1];" in text
+    assert "__shared__ long long second[1];" in text
+    assert "if (threadIdx.x == 0) {" in text
 
 
 @kernel

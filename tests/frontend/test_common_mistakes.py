@@ -505,7 +505,8 @@ DEFINITIONS = {
         r"takes 3 to 4: \(mask, value, src_lane, width=32\)"
     ),
     "@kernel\ndef k(a): cuda.to_device(a)\nk.inspect('cuda', 'int32[:]')": (
-        "(?s)`to_device` cannot be called in kernels.*is for the host: call it before the launch, and pass its result$"
+        "(?s)`to_device` cannot be called in kernels.*is for the host: call it before the launch, "
+        "and pass its result$"
     ),
     "@kernel\ndef k(a): s = cuda.stream()\nk.inspect('cuda', 'int32[:]')": "is for the host",
     "k = kernel(lambda a: a)\nk.inspect('cuda', 'int32')": "a kernel returns its results in arrays",

@@ -240,7 +240,7 @@ def test_wrong_options(tmp_path: Path) -> None:
         kernel(tune_for=("n",))(scale)
     with pytest.raises(OptionError, match="unexpected keyword argument 'second'"):
         tuned(tmp_path).tune(arguments(), second=3)
-    with pytest.raises(OptionError, match="the values to tune are a list.*not ndarray"):
+    with pytest.raises(OptionError, match=r"the values to tune are a list.*not ndarray"):
         tuned(tmp_path).tune(*arguments()[:2])
     with pytest.raises(OptionError, match="one of exhaustive, local, optuna"):
         tuned(tmp_path).tune(arguments(), strategy="genetic")
@@ -337,7 +337,9 @@ def test_results_of_other_launches_and_spaces_are_not_used(tmp_path: Path) -> No
         tuned(tmp_path, grid=lambda c: c.n / c.block).tune(arguments())
     report = tuned(tmp_path, grid=lambda c: c.n).tune(arguments())
     assert all(result.seconds for result in report.results)
-    report = tuned(tmp_path, grid=lambda c: c.n, tune={"block": [64], "ITEMS": [1]}).tune(arguments())
+    report = tuned(tmp_path, grid=lambda c: c.n, tune={"block": [64], "ITEMS": [1]}).tune(
+        arguments()
+    )
     assert [result.configuration["block"] for result in report.results] == [64]
 
 

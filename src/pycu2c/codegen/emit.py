@@ -12,8 +12,8 @@ from pycu2c.analysis.effects import dynamic_shared_arrays, inline_c_body, writte
 from pycu2c.analysis.suspension_points import coroutine_loop
 from pycu2c.analysis.variables import accessed_names
 from pycu2c.base.output.tracing import span
-from pycu2c.base.records import dataclass
-from pycu2c.base.types import Array, Scalar
+from pycu2c.base.records import dataclass, replace
+from pycu2c.base.types import Array, MemorySpace, Scalar
 from pycu2c.codegen import coroutines, inline_c, vector_math
 from pycu2c.codegen.cpu_entry_point import (
     Blocks,
@@ -36,7 +36,7 @@ from pycu2c.csyntax import nodes as c
 from pycu2c.csyntax.printer import print_file
 from pycu2c.declarations.link_files import Link
 from pycu2c.ir import nodes as ir
-from pycu2c.ir import parallel_regions
+from pycu2c.ir import parallel_regions, walk
 from pycu2c.ir.builders import literal
 from pycu2c.ir.call_graph import callees
 from pycu2c.ir.print_format import PrintFormat
@@ -76,7 +76,7 @@ def items_of(
     """
     emitter = ModuleEmitter(module, dialect, comments, reserved)
     file = emitter.file
-    devices = [emitter.device(f) for f in module.device_functions]
+    devices = emitter.devices()
     loop = coroutine_loop(module.kernel.body)
     kernel = emitter.kernel() if loop is None else emitter.coroutine_kernel(loop)
     items: list[c.Item] = [c.Include(header) for header in file.headers]
@@ -101,9 +101,8 @@ def items_of(
     forward_called = _forward_called(module)
     if forward_called:
         items.append(c.Blank())
-        pairs = zip(devices, module.device_functions)
-        items += [c.Prototype(d) for d, f in pairs if f.name in forward_called]
-    for function, declaration in zip(module.device_functions, devices, strict=True):
+        items += [c.Prototype(d) for f, d in devices if f.name in forward_called]
+    for function, declaration in devices:
         items += [c.Blank(), *emitter.line_directive(function), declaration]
     items += [c.Blank(), *emitter.line_directive(module.kernel), *kernel]
     return items, emitter
@@ -127,6 +126,11 @@ def _forward_called(module: ir.Module) -> set[str]:
     return names
 
 
+def _allocates_shared_memory(function: ir.Function) -> bool:
+    allocations = (s.var.type for s in walk.statements(function.body) if isinstance(s, ir.Allocate))
+    return any(isinstance(t, Array) and t.space is MemorySpace.SHARED for t in allocations)
+
+
 class ModuleEmitter:
     """Emits the functions of a module, and collects the definitions that they need."""
 
@@ -143,14 +147,14 @@ class ModuleEmitter:
             structs,
             Prints(dialect, structs.type_name),
         )
+        self.reserved = {*self.file.functions.values(), *inline_c.reserved_names(module)}
         self.waits: list[ir.BarrierWait] = []
         self.kernel_type = partial(self.ctype, module.kernel)
 
     def expression_emitter(self, function: ir.Function) -> ExpressionEmitter:
         functions = self.file.functions
         constants = {c.var.name: functions[c.var.name] for c in self.module.constants}
-        reserved = {*functions.values(), *inline_c.reserved_names(self.module)}
-        names = name_variables(function, reserved, constants)
+        names = name_variables(function, self.reserved, constants)
         if inline_c_body(function) is not None:
             names = names_as_written(function)
         pointers = frozenset(p.name for p in function.parameters if p.part is ir.ArgumentPart.DATA)
@@ -168,6 +172,22 @@ class ModuleEmitter:
         """Return the ``#line`` directive of a function, for debuggers."""
         span = function.span
         return [c.LineDirective(span.line, span.file)] if self.comments == "lines" else []
+
+    def devices(self) -> list[tuple[ir.Function, c.FunctionDecl]]:
+        """Return the device functions; of equal ones, whose types are equal in C, the first.
+
+        Functions that allocate shared memory are not merged, so that each has its own.
+        """
+        distinct = _forward_called(self.module)
+        found: dict[c.FunctionDecl, tuple[ir.Function, c.FunctionDecl]] = {}
+        for function in self.module.device_functions:
+            declaration = self.device(function)
+            if function.name in distinct or _allocates_shared_memory(function):
+                found[declaration] = function, declaration
+                continue
+            _, first = found.setdefault(replace(declaration, name=""), (function, declaration))
+            self.file.functions[function.name] = first.name
+        return list(found.values())
 
     def device(self, function: ir.Function) -> c.FunctionDecl:
         expressions = self.expression_emitter(function)

@@ -44,7 +44,7 @@ class FileDefinitions:
     """
 
     dialect: Dialect
-    functions: Mapping[str, str]
+    functions: dict[str, str]
     coordinates: Mapping[str, tuple[str, ...]]
     structs: Structs
     prints: Prints

@@ -59,7 +59,7 @@ def map_blocks(
     Raises
     ------
     TypeError
-        If no argument is a Dask array, the first one is no kernel, or ``block`` is without ``grid``.
+        If the first argument is no kernel, none is a Dask array, or ``block`` is without ``grid``.
 
     Examples
     --------
@@ -232,7 +232,9 @@ def _chunk_launch(
 ) -> tuple[_ChunkLaunch, list[Any], Any]:
     """Return the launch, the arrays, and an empty array like the result."""
     if not isinstance(kernel, Kernel):
-        raise TypeError(f"the first argument is a kernel, not {kernel!r}; grid= and block= launch it")
+        raise TypeError(
+            f"the first argument is a kernel, not {kernel!r}; grid= and block= launch it"
+        )
     if grid is None and block is not None:
         raise TypeError(f"block= needs grid=: the blocks of {kernel.name} for a chunk")
     positions = tuple(i for i, a in enumerate(arguments) if isinstance(a, da.Array))

@@ -137,12 +137,18 @@ def _tuple_of_types(*arguments: object) -> ParameterType:
     raise SignatureError("write Tuple((float32, int32)): the types in parentheses")
 
 
-# numba's type constructors
+def _tensor_map(array: object, swizzle: str = "none") -> Tuple:
+    """Return the type of a ``cuda.TensorMap``."""
+    items = parse_type(array), Scalar(dtypes.UINT64), Constant(swizzle)
+    return Tuple(items, ("array", "descriptor", "swizzle"))
+
+
 _CONSTRUCTORS: dict[str, object] = {
     "Array": Array,
     "CPointer": types.CPointer,
     "UniTuple": _uniform_tuple,
     "Tuple": _tuple_of_types,
+    "TensorMap": _tensor_map,
 }
 _NAMES = {
     **{python.__name__: scalar for python, scalar in _PYTHON_TYPES.items()},

@@ -114,6 +114,7 @@ NOTES = {
             for i in range(9):
                 s += 0.1 * a[i] + 0.5 * x - float32(0.3)
             a[0] = s
+            a[1] = 0.25
         """,
         """
         a Python float is float64 in numba, and has the type of the other operand in pycu2c

@@ -36,11 +36,16 @@ def number_types(text: EditableText, tree: ast.Module, names: NumbaNames) -> Ite
 
 
 def _unconverted_floats(node: ast.FunctionDef) -> Iterator[ast.expr]:
-    """Yield the literals of floats, without those that a call converts: ``float32(0.5)``."""
-    calls = (part for part in ast.walk(node) if isinstance(part, ast.Call))
-    arguments = {argument for call in calls for argument in call.args}
+    """Yield the literals of floats, without those that a call or a store to an element converts."""
+    converted: set[ast.expr] = set()
+    for part in ast.walk(node):
+        match part:
+            case ast.Call(args=arguments):  # float32(0.5)
+                converted |= {*arguments}
+            case ast.Assign(targets=[ast.Subscript()], value=value):  # a[i] = 0.5
+                converted.add(value)
     for statement in node.body:
         for part in ast.walk(statement):
             if isinstance(part, ast.Constant) and isinstance(part.value, float):
-                if part not in arguments:
+                if part not in converted:
                     yield part

@@ -75,16 +75,12 @@ def _convert(
             if has_same_elements and (actual.layout == "C" or expected.layout == "A"):
                 return actual
             _reject(actual, expected, name, f"`{actual}`")
-        case Scalar(), Scalar() if actual.dtype.handle or expected.dtype.handle:
+        case Scalar(), Scalar():
             argument = next(leaves)
-            if actual == expected:
+            is_handle = expected.dtype.handle or isinstance(argument, HandleArgument)
+            if actual == expected if is_handle else _represents(expected, argument):
                 return expected
             _reject(actual, expected, name, f"{argument!r}")
-        case Scalar(), Scalar():
-            number = next(leaves)
-            if _represents(expected, number):
-                return expected
-            _reject(actual, expected, name, f"{number!r}")
         case _:
             shown = f"{next(leaves)!r}" if isinstance(actual, Scalar) else f"`{actual}`"
             _reject(actual, expected, name, shown)

@@ -130,7 +130,7 @@ def check_launch_options(entry: str, arch: str, options: Options) -> None:
 
 
 def compile_job(job: NvrtcJob) -> tuple[bytes, str]:
-    """Return the binary and the log. Raises RejectedCodeError."""
+    """Return the binary and the log. Raises RejectedCodeError, ToolchainError."""
     with (
         reporting_slow_compilation(lambda: f"compiling {job.name} for {job.arch} …"),
         span("compile", f"NVRTC: {job.name} for {job.arch}", INFO, flags=" ".join(job.flags)),
@@ -141,6 +141,11 @@ def compile_job(job: NvrtcJob) -> tuple[bytes, str]:
     missing = undefined_functions_in(log)
     if missing:
         raise UndefinedFunctionError(missing)
+    if instruction := ptxas_errors.unsupported_instruction(log):
+        raise ToolchainError(
+            f"{job.name} uses {instruction}, which {job.arch} does not support: compile it for "
+            "another architecture, such as --arch sm_90a, or run it with backend='cpu'"
+        )
     if ptxas_errors.has_ptxas_errors(log):
         job_with_lines = job.with_lines
         log = ptxas_errors.map_to_source(

@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 Recompile: TypeAlias = Callable[[Literal["cubin", "ptx"]], tuple[bytes | None, str]]
 
 _ERROR = re.compile(r"(?m)^ptxas application ptx input, line (\d+); error\s*: (.*)$")
+_UNSUPPORTED = re.compile(r"'([^']+)' (?:not supported on|requires) \.target")
 _LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)")
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]+)"')
 _INLINE = re.compile(r"^\s*// (begin|end) inline asm")
@@ -23,6 +24,12 @@ _INLINE = re.compile(r"^\s*// (begin|end) inline asm")
 def has_ptxas_errors(log: str) -> bool:
     """Return whether a log contains errors of ptxas."""
     return _ERROR.search(log) is not None
+
+
+def unsupported_instruction(log: str) -> str | None:
+    """Return the first instruction that the architecture does not have, or None."""
+    found = _UNSUPPORTED.search(log)
+    return found[1] if found else None
 
 
 def map_to_source(log: str, name: str, text: str, recompile: Recompile) -> str:
