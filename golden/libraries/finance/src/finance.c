@@ -51,7 +51,7 @@ void finance_stencil_block_body(const void *arguments, int64_t first_block, int6
             for (int64_t x = first_x; x < min_i64(last_x, width); ++x) {
                 float result = a[y * width + x];
                 if (0 < x && x < width - 1 && (0 < y && y < height - 1)) {
-                    float neighbours = a[y * width + x - 1] + a[y * width + x + 1] + a[(y - 1) * width + x] + a[(y + 1) * width + x];
+                    float neighbours = a[y * width + x - 1] + a[y * width + x + 1] + a[y * width + x - width] + a[y * width + x + width];
                     result += weight * (neighbours - 4.0f * a[y * width + x]);
                 }
                 out[y * out_shape1 + x] = result;
@@ -100,7 +100,7 @@ void finance_stencil_body(const void *arguments, int64_t first_block, int64_t la
                 for (int64_t x = first_x; x < min_i64(last_x, width); ++x) {
                     float result = a[y * width + x];
                     if (0 < x && x < width - 1 && (0 < y && y < height - 1)) {
-                        float neighbours = a[y * width + x - 1] + a[y * width + x + 1] + a[(y - 1) * width + x] + a[(y + 1) * width + x];
+                        float neighbours = a[y * width + x - 1] + a[y * width + x + 1] + a[y * width + x - width] + a[y * width + x + width];
                         result += weight * (neighbours - 4.0f * a[y * width + x]);
                     }
                     out[y * out_shape1 + x] = result;

@@ -6,10 +6,11 @@ extern "C" __global__ void stencil(const float *a, int a_shape0, int a_shape1, f
     int height = a_shape0;
     int width = a_shape1;
     if (x >= width || y >= height) return;
-    float result = a[y * width + x];
+    int row = y * width;
+    float result = a[row + x];
     if (0 < x && x < width - 1 && (0 < y && y < height - 1)) {
-        float neighbours = a[y * width + x - 1] + a[y * width + x + 1] + a[(y - 1) * width + x] + a[(y + 1) * width + x];
-        result += weight * (neighbours - 4.0f * a[y * width + x]);
+        float neighbours = a[row + x - 1] + a[row + x + 1] + a[row + x - width] + a[row + x + width];
+        result += weight * (neighbours - 4.0f * a[row + x]);
     }
     out[y * out_shape1 + x] = result;
 }
