@@ -136,9 +136,15 @@ def test_tree_reduction() -> None:
 STAGE = v("stage")
 UP = [let("stage", op(ADD, STAGE, i(1))), when(op(EQ, STAGE, i(7)), [let("stage", i(0))])]
 UP_BEFORE = [when(op(EQ, STAGE, i(6)), [let("stage", i(-1))]), let("stage", op(ADD, STAGE, i(1)))]
+NEXT = v("next")
+UP_IN_A_COPY = [
+    let("next", op(ADD, STAGE, i(1))),
+    when(op(EQ, NEXT, i(7)), [let("next", i(0))]),
+    let("stage", NEXT),
+]
 
 
-@pytest.mark.parametrize("advance", [UP, UP_BEFORE])
+@pytest.mark.parametrize("advance", [UP, UP_BEFORE, UP_IN_A_COPY])
 def test_position_in_a_ring(advance: list[Stmt]) -> None:
     index = v("stage")
     ranges, _ = ranges_of(

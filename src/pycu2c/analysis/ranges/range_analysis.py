@@ -127,13 +127,17 @@ def analyse(
 def _compared_constants(body: ir.Body) -> Mapping[str, Sequence[int]]:
     """Return the constants, and their neighbours, that variables are compared with by ``==``.
 
-    They bound the position in a ring: ``stage += 1; if stage == STAGES: stage = 0``.
+    They bound the position in a ring: ``stage += 1; if stage == STAGES: stage = 0``, or ``following
+    = stage + 1; if following == STAGES: following = 0; stage = following``.
     """
     constants: dict[str, list[int]] = {}
     for e in all_expressions(body):
         match e:
             case ir.Binary(op=op, left=ir.Var(name=name), right=ir.Const(value=int(k))) if op is EQ:
                 constants.setdefault(name, []).extend((k - 1, k, k + 1))
+    for s in statements(body) if constants else ():
+        if isinstance(s, ir.Assign) and isinstance(s.value, ir.Var) and s.value.name in constants:
+            constants.setdefault(s.var.name, []).extend(constants[s.value.name])
     return constants
 
 
