@@ -453,6 +453,7 @@ def test_nesting_that_is_too_deep_is_rejected(kind: str, backend: str, tmp_path:
 LAUNCHES = [  # signature, arguments, what the error says
     (None, ([1.0], 1), r"argument 1 \(a\) is a list.*numpy.array"),
     (None, ({"x": 1}, 1), r"argument 1 \(a\) is a dict.*named tuple"),
+    (None, (1.0, np.sum), r"argument 2 \(n\) is a .*: pass a function in Python, or a lambda"),
     (None, (np.ones(3),), r"takes 2 arguments \(a, n\), 1 given: n missing"),
     ("float32[:], int8", (np.ones(3), 1), r"astype\(numpy.float32\)"),
     ("float32[:], int8", (3, 1), r"declared `float32\[:\]`, given 3: pass an array"),

@@ -72,6 +72,8 @@ def _general_conversion(value: object) -> str:
             return "numpy.asarray(…), which shares its memory"
         case _ if hasattr(type(value), "__array__"):
             return "numpy.asarray(…); if that is a copy, writes do not reach the object"
+        case _ if callable(value):
+            return "a function in Python, or a lambda"
         case _ if hasattr(value, "__dict__"):
             return "its fields, or make it a frozen dataclass"
         case _:
