@@ -148,6 +148,8 @@ def test_out(target):
     np.testing.assert_array_equal(wide, np.stack([x * 0, x + 2], 1))
     add(x[:-1], x[1:], out=x[1:])  # over what it reads
     np.testing.assert_array_equal(x, [0, 1, 3, 5, 7, 9])
+    with pytest.raises(TypeError, match="the result has the type float32, and out has int32"):
+        add(x, 1, out=np.zeros(6, np.int32))
     with pytest.raises(ValueError, match=r"has the shape \(6,\), and out has \(5,\)"):
         add(x, 1, out=np.zeros(5))
 

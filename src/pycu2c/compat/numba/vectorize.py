@@ -95,7 +95,8 @@ class UFuncDispatcher(Pickled):
         Raises
         ------
         TypeError
-            If the number of arguments is wrong, or no declared signature accepts their types.
+            If the number of arguments is wrong, no declared signature accepts their types, or the
+            result cannot be cast to the type of ``out`` (``same_kind``).
         ValueError
             If ``out`` has another shape than the result.
         """
@@ -138,6 +139,8 @@ class UFuncDispatcher(Pickled):
             return empty_result(shape, loop.output, ordinal, stream)
         if tuple(out.shape) != shape:
             raise ValueError(f"the result has the shape {shape}, and out has {tuple(out.shape)}")
+        if not np.can_cast(loop.output, out.dtype, "same_kind"):
+            raise TypeError(f"the result has the type {loop.output}, and out has {out.dtype}")
         if isinstance(out, np.ndarray) and ordinal >= 0:
             return empty_result(shape, out.dtype, ordinal, stream)
         return to_device_array(out, ordinal, stream)
