@@ -57,6 +57,10 @@ def test_wrong_arrays() -> None:
     x, offsets = np.zeros(3), np.array([0, 3])
     with pytest.raises(ValueError, match="start of each segment"):
         algorithms.segmented_reduce(x, offsets[:0])
+    with pytest.raises(ValueError, match="offsets starts at 1, not 0: pass the elements from 1 on"):
+        algorithms.segmented_reduce(np.ones(4), np.array([1, 2, 4]))
+    with pytest.raises(ValueError, match="indptr starts at 1"):
+        algorithms.spmv(np.ones(4), np.zeros(4, np.int32), np.array([1, 2, 4]), np.ones(1))
     with pytest.raises(ValueError, match="out has 1 elements, not 2"):
         algorithms.segmented_reduce(x, offsets, out=np.zeros(2))
     with pytest.raises(ValueError, match="indices has 3 elements, not 2"):

@@ -206,6 +206,7 @@ def segmented_reduce(
     >>> algorithms.segmented_reduce(np.array([3, 1, 4, 1]), np.array([0, 3, 3, 4]))
     array([8, 0, 1])
     """
+    _check_start(offsets, "offsets")
     where, (a, offsets, result) = place((a, offsets, out), stream)
     result = _reduce(where, (a,), offsets, result, op, initial)
     return result if out is None else out
@@ -231,11 +232,22 @@ def spmv(
     >>> algorithms.spmv(data, indices, indptr, np.array([1.0, 10]))
     array([13.,  0., 40.])
     """
+    _check_start(indptr, "indptr")
     where, (data, indices, indptr, x, result) = place((data, indices, indptr, x, out), stream)
     check_vector(indices, "indices", data.shape[0])
     check_vector(x, "x")
     result = _reduce(where, (data, indices, x), indptr, result, operator.add, 0)
     return result if out is None else out
+
+
+def _check_start(offsets: Any, name: str) -> None:
+    """Raise an error if offsets in NumPy's memory do not start at 0."""
+    if isinstance(offsets, np.ndarray) and offsets.size and offsets.flat[0] != 0:
+        first = offsets.flat[0]
+        raise ValueError(
+            f"{name} starts at {first}, not 0: "
+            f"pass the elements from {first} on, and {name} - {first}"
+        )
 
 
 def _reduce(
