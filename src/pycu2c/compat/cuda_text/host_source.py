@@ -75,7 +75,6 @@ def generate_host_source(
     """Return the C++ of a text. ``rewrites=False`` disables optimizations."""
     wait_analysis = WaitAnalysis(text, macros)
     edits = [*_shared_array_edits(text), *_include_edits(text), *_lambda_edits(text)]
-    edits += _polling_edits(wait_analysis)
     if rewrites:
         edits += _non_atomic_edits(text)
     split_kernels = _split_kernels(text, macros, wait_analysis) if rewrites else {}
@@ -220,13 +219,6 @@ def _identifiers_outside_kernels(text: CudaSource, options: Sequence[str]) -> se
     """Return the identifiers outside of kernels, including those in macro options."""
     outside = text.tokens_outside(f for f in text.functions if f.is_kernel)
     return set(re.findall(r"\w+", " ".join((*(t.text for t in outside), *options))))
-
-
-def _polling_edits(wait_analysis: WaitAnalysis) -> Iterator[SourceEdit]:
-    """Let other threads run when a loop polls memory: their fibers share an OS thread."""
-    for first, last in (call for calls in wait_analysis.polling_calls.values() for call in calls):
-        yield SourceEdit(first.start, first.start, "(::pycu2c::yield_while_unchanged(), ")
-        yield SourceEdit(last.end, last.end, ")")
 
 
 def _apply_edits(code: str, edits: Sequence[SourceEdit]) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.tokens import tokens_of
-from pycu2c.compat.cuda_text.polling import polling_calls
 from pycu2c.compat.cuda_text.source_text import CudaSource
 
 _MAY_WAIT = re.compile(
@@ -29,10 +28,7 @@ class WaitAnalysis:
 
     def __init__(self, text: CudaSource, options: Iterable[str]) -> None:
         self._text = text
-        self.polling_calls = polling_calls(text)
-        polling = (f for f, calls in self.polling_calls.items() if calls)
-        names = (name for f in polling for name in (f.name.partition("<")[0], *f.scopes))
-        self._waiting_names = _waiting_names(text, names)
+        self._waiting_names = _waiting_names(text)
         self._all_may_wait = (
             includes_local_files(text)
             or any(map(_MAY_WAIT.search, options))
@@ -52,16 +48,14 @@ class WaitAnalysis:
         waiting = self._waiting_names - sync_functions
         return (
             self._all_may_wait
-            or bool(self.polling_calls[function])
             or not words.isdisjoint(waiting)
             or any(map(_MAY_WAIT.fullmatch, words))
         )
 
 
-def _waiting_names(text: CudaSource, polling: Iterable[str]) -> set[str]:
+def _waiting_names(text: CudaSource) -> set[str]:
     identifiers = _identifiers_by_definition(text)
     waiting = {name for name, used in identifiers.items() if any(map(_MAY_WAIT.fullmatch, used))}
-    waiting.update(polling)
     while callers := {n for n, used in identifiers.items() if n not in waiting and used & waiting}:
         waiting |= callers
     outside = {word for word in _identifiers_outside_functions(text) if _MAY_WAIT.fullmatch(word)}
