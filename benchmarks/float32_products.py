@@ -84,7 +84,7 @@ def make_kernel(backend: str) -> Any:
                     if k % 4 == 3:
                         quad = (k // 4 + 1) % (K // 4) ^ lane // 4  # swizzled
                         left[m] = a_tiles[stage, i + 8 * m, quad]
-            cuda.syncwarp()
+            cuda.syncwarp()  # all lanes have read the tiles
             if lane == 0:
                 barrier.arrive(free, stage)
             if following == 0:

@@ -95,26 +95,21 @@ def put_in_the_other_block(shared, t, value):
     cuda.cg.this_cluster().map_shared_rank(shared, other)[t] = value
 
 
-def mapped_by_a_function(a, out):
-    shared = cuda.shared.array(8, int32)
-    t = cuda.threadIdx.x
-    put_in_the_other_block(shared, t, a[cuda.grid(1)])
-    cuda.cg.this_cluster().sync()
-    out[cuda.grid(1)] = shared[7 - t]
-
-
 @device
 def put_by_a_function(shared, t, value):
     other = cuda.cg.this_cluster().block_rank() ^ 1
     put(cuda.cg.this_cluster().map_shared_rank(shared, other), t, value)
 
 
-def mapped_and_passed_by_a_function(a, out):
-    shared = cuda.shared.array(8, int32)
-    t = cuda.threadIdx.x
-    put_by_a_function(shared, t, a[cuda.grid(1)])
-    cuda.cg.this_cluster().sync()
-    out[cuda.grid(1)] = shared[7 - t]
+def mapped_by(put_there):
+    def mapped_by_a_function(a, out):
+        shared = cuda.shared.array(8, int32)
+        t = cuda.threadIdx.x
+        put_there(shared, t, a[cuda.grid(1)])
+        cuda.cg.this_cluster().sync()
+        out[cuda.grid(1)] = shared[7 - t]
+
+    return mapped_by_a_function
 
 
 def not_mapped(a, out):
@@ -133,8 +128,8 @@ def not_mapped(a, out):
         (written_by_the_other_block, []),
         (counted_in_the_first_block, []),
         (passed_to_a_function, []),
-        (mapped_by_a_function, []),
-        (mapped_and_passed_by_a_function, []),
+        (mapped_by(put_in_the_other_block), []),
+        (mapped_by(put_by_a_function), []),
         (read_without_a_barrier, ["race"]),
         (overwritten_after_a_read, ["race"]),
         (read_of_what_no_block_writes, ["uninitialized"]),

@@ -174,7 +174,7 @@ def test_cuda_uses_the_instructions() -> None:
 @pytest.mark.parametrize("is_waiting", [True, False])
 def test_checked_runs_take_maps_of_host_memory(is_waiting: bool) -> None:
     @kernel(backend="cpu", check=True)
-    def scatter(out, rows):
+    def copy_box(out, rows):
         tile = cuda.shared.array((8, 32), float32, alignment=1024)
         bar = cuda.shared.array(1, uint64)
         if cuda.threadIdx.x == 0:
@@ -192,8 +192,8 @@ def test_checked_runs_take_maps_of_host_memory(is_waiting: bool) -> None:
     for _ in range(3):
         out = np.zeros_like(rows)
         if is_waiting:
-            scatter[1, 32](out, cuda.TensorMap(rows, (8, 32), "none"))
+            copy_box[1, 32](out, cuda.TensorMap(rows, (8, 32), "none"))
             assert (out == rows).all()
         else:
             with pytest.raises(CheckError, match="race"):
-                scatter[1, 32](out, cuda.TensorMap(rows, (8, 32), "none"))
+                copy_box[1, 32](out, cuda.TensorMap(rows, (8, 32), "none"))

@@ -132,7 +132,7 @@ def check_vector(array: Any, name: str, size: int | None = None, kinds: str = ""
         raise ValueError(f"{name} has one axis, not {len(array.shape)}{hint}")
     if size is not None and array.shape[0] != size:
         raise ValueError(f"{name} has {size} elements, not {array.shape[0]}")
-    if kinds and array.dtype.kind not in kinds:
+    if kinds and (array.dtype.kind not in kinds or array.dtype.names):  # V has records, too
         numbers = "integers or floats" if "f" in kinds else "integers"
         raise TypeError(f"{name} is an array of {numbers}, not of {array.dtype}")
 

@@ -96,6 +96,9 @@ Argument: TypeAlias = "ArrayArgument | HandleArgument | Number"
 
 
 def as_int(number: Argument) -> int:
-    """Convert an integer argument to a Python int, whose arithmetic cannot overflow."""
+    """Convert an integer argument to a Python int, whose arithmetic cannot overflow.
+
+    The descriptor of a tensor map of host memory is 0.
+    """
     assert not isinstance(number, ArrayArgument)
     return number.handle("host") if isinstance(number, HandleArgument) else int(number)

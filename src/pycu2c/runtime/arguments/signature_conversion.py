@@ -78,7 +78,8 @@ def _convert(
         case Scalar(), Scalar():
             argument = next(leaves)
             is_handle = expected.dtype.handle or isinstance(argument, HandleArgument)
-            if actual == expected if is_handle else _represents(expected, argument):
+            fits = actual == expected if is_handle else _represents(expected, argument)
+            if fits:
                 return expected
             _reject(actual, expected, name, f"{argument!r}")
         case _:

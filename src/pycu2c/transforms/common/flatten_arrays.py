@@ -248,7 +248,7 @@ class _Flattener:
 
 
 def _neighbor(index: ir.Expr) -> tuple[ir.Expr, Operator] | None:
-    """Return the left side and the operator of ``x + 1`` and ``x - 1``."""
+    """Return the left side and the operator of ``x + 1`` or ``x - 1``, or None."""
     value, to = index, scalar_type(index)
     if isinstance(index, ir.Cast) and scalar_type(index.operand).dtype is to.dtype:
         value = index.operand  # from strong to weak
