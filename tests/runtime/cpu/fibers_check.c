@@ -9,12 +9,20 @@ static void add_up(void **given, uint32_t lanes) {
     for (uint32_t rest = lanes; rest; rest &= rest - 1) *(int *)given[__builtin_ctz(rest)] = sum;
 }
 
+/* Yield while all other threads wait, at other depths of the stack than before. */
+__attribute__((noinline)) static int yield_alone(int depth) {
+    volatile int kept = depth;
+    pycu2c_services.yield();
+    return depth ? yield_alone(depth - 1) + kept : 0;
+}
+
 static void thread(int32_t i) {
     volatile double kept = i * 1.5; /* in a register that a switch has to keep, or on the stack */
     double x = kept;
     pycu2c_services.sync_block(0, 1);
     int value = i;
     pycu2c_services.sync_warp(0xffffffff, &value, add_up, 2);
+    if (i == 7 && yield_alone(3) != 6) return;
     int odd = pycu2c_services.sync_block(i % 2, 3);
     sums[i] = value + odd + (int)(2 * x) - 3 * i;
     ended++;

@@ -33,7 +33,7 @@ enum {
 #include <ucontext.h>
 #define HAS_ASSEMBLY_SWITCH 0
 #elif defined(__x86_64__)
-void pycu2c_switch(void **from, void *to) __asm__("pycu2c_switch");
+void pycu2c_switch(void **from, void *const *to) __asm__("pycu2c_switch");
 __asm__(".text\n"
         ".p2align 4\n"
         "pycu2c_switch:\n"
@@ -44,7 +44,7 @@ __asm__(".text\n"
         "  pushq %r14\n"
         "  pushq %r15\n"
         "  movq %rsp, (%rdi)\n"
-        "  movq %rsi, %rsp\n"
+        "  movq (%rsi), %rsp\n"
         "  popq %r15\n"
         "  popq %r14\n"
         "  popq %r13\n"
@@ -55,7 +55,7 @@ __asm__(".text\n"
 enum { SAVED_WORDS = 8, ENTRY_WORD = 6 };
 #define HAS_ASSEMBLY_SWITCH 1
 #elif defined(__aarch64__)
-void pycu2c_switch(void **from, void *to) __asm__("pycu2c_switch");
+void pycu2c_switch(void **from, void *const *to) __asm__("pycu2c_switch");
 __asm__(".text\n"
         ".p2align 4\n"
         "pycu2c_switch:\n"
@@ -72,7 +72,8 @@ __asm__(".text\n"
         "  stp d14, d15, [sp, #144]\n"
         "  mov x9, sp\n"
         "  str x9, [x0]\n"
-        "  mov sp, x1\n"
+        "  ldr x9, [x1]\n"
+        "  mov sp, x9\n"
         "  ldp x19, x20, [sp, #0]\n"
         "  ldp x21, x22, [sp, #16]\n"
         "  ldp x23, x24, [sp, #32]\n"
@@ -132,9 +133,10 @@ ALWAYS_INLINE static inline void prefetch_context(const Context *context) {
 #endif
 }
 
+/* `to` may be `from`, of a thread that yields when no other is ready. */
 static void switch_context(Context *from, Context *to) {
 #if HAS_ASSEMBLY_SWITCH
-    pycu2c_switch(&from->stack_pointer, to->stack_pointer);
+    pycu2c_switch(&from->stack_pointer, &to->stack_pointer);
 #else
     swapcontext(&from->context, &to->context);
 #endif
