@@ -330,6 +330,35 @@ def test_otherwise_it_is_a_warning(tmp_path, target):
     assert caught[0].filename == __file__
 
 
+WEIGHTED = """
+from pycu2c import kernel
+
+@kernel(strict=True)
+def scale(out, weights):
+    if weights is {condition}:
+        weight = out[0] * 2
+    if weights is not None:
+        out[0] = weight
+"""
+
+
+def test_a_branch_that_never_runs_reads_no_variable(tmp_path, target):
+    scale = module_from(WEIGHTED.format(condition="not None"), tmp_path).scale
+    fresh = Kernel(scale.python, backend=target, options=scale.options)
+    for weights, expected in ((np.ones(1), 6), (None, 3)):
+        out = np.full(1, 3.0)
+        fresh[1, 1](out, weights)
+        assert out[0] == expected
+
+
+def test_a_branch_that_never_runs_assigns_no_variable(tmp_path, target):
+    scale = module_from(WEIGHTED.format(condition="None"), tmp_path).scale
+    fresh = Kernel(scale.python, backend=target, options=scale.options)
+    fresh[1, 1](np.ones(1), None)
+    with pytest.raises(CompileError, match="in a branch that never runs"):
+        fresh[1, 1](np.ones(1), np.ones(1))
+
+
 # ---- the command line --------------------------------------------------------------------------
 
 FOR_EMIT = """

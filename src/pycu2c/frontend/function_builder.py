@@ -28,7 +28,7 @@ from pycu2c.frontend.function_context import (
 from pycu2c.frontend.line_marks import with_line_marks
 from pycu2c.frontend.narrow_accumulators import narrow_accumulators
 from pycu2c.frontend.scope.bindings import parameters as parameters_of
-from pycu2c.frontend.scope.live_ranges import live_ranges
+from pycu2c.frontend.scope.live_ranges import live_ranges, maybe_undefined_reads
 from pycu2c.frontend.scope.variables import set_array
 from pycu2c.frontend.statements import exceptions
 from pycu2c.frontend.statements.returns import (
@@ -140,8 +140,12 @@ class _ModuleBuilder:
             python_name = name.split(".")[0]
             fail(
                 "name",
-                Label(span, f"`{python_name}` is computed from itself, and has no first value"),
-                hint=f"give {python_name} a value before the loop",
+                Label(
+                    span,
+                    f"`{python_name}` has no first value: it is computed from itself, or assigned "
+                    "in a branch that never runs",
+                ),
+                hint=f"give {python_name} a value before the loop or branch",
             )
         return self._finish(source, context, body, types)
 
@@ -454,7 +458,8 @@ def _parameters(
 def _maybe_undefined(context: FunctionContext) -> list[Diagnostic]:
     """Warn of reads that some paths have not assigned; they read 0."""
     warnings = []
-    for node, assignments in context.ranges.maybe_undefined:
+    reads = maybe_undefined_reads(context.source.tree, context.constant_tests)
+    for node, assignments in reads:
         labels = tuple(Label(context.span(a), "assigned here, on some paths") for a in assignments)
         read = Label(context.span(node), f"`{node.id}` may have no value here, and would read 0")
         hint = f"assign {node.id} before the branch or loop"

@@ -105,6 +105,7 @@ class FunctionContext:
     problems: list[Diagnostic] = field(default_factory=list)
     blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
     constant_variables: dict[str, Const] = field(default_factory=dict)
+    constant_tests: dict[ast.expr, bool] = field(default_factory=dict)  # of ``if`` statements
     thread_exits: list[Return] = field(default_factory=list)  # in a device function
     arrays_changed: bool = False  # whether this pass has added to ``arrays``
     types_changed: bool = False  # whether it has used a variable before its type was final

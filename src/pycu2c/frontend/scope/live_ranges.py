@@ -52,16 +52,9 @@ def base_name(variable: str) -> str:
 def live_ranges(function: ast.FunctionDef) -> LiveRanges:
     """Analyze ``function`` and name its variables."""
     analysis = reaching_definitions(function)
-    reads = sorted(analysis.reads.items(), key=lambda item: _position(item[0]))
     names = _webs(analysis).names()
     single_assignment = _single_assignment(analysis, names)
-    reaching = set[Definition]().union(*analysis.reads.values())
-    not_assignments = {definition for definition in reaching if not _is_assignment(definition)}
-    unassigned_reads = {
-        node: _assignments(definitions)
-        for node, definitions in reads
-        if not definitions.isdisjoint(not_assignments)
-    }
+    unassigned_reads = _unassigned_reads(analysis)
     return LiveRanges(
         names=names,
         maybe_undefined=tuple(
@@ -74,6 +67,29 @@ def live_ranges(function: ast.FunctionDef) -> LiveRanges:
         - _bound_in_loops(function, analysis, names)
         - _variables_with_shared_names(names),
     )
+
+
+def maybe_undefined_reads(
+    function: ast.FunctionDef, constant_tests: Mapping[ast.expr, bool]
+) -> list[tuple[ast.Name, tuple[ast.AST, ...]]]:
+    """Return ``maybe_undefined`` of a function without the branches that never run."""
+    reads = live_ranges(function).maybe_undefined
+    if not reads or not constant_tests:
+        return list(reads)
+    unassigned = _unassigned_reads(reaching_definitions(function, constant_tests))
+    return [(node, assignments) for node, assignments in reads if node in unassigned]
+
+
+def _unassigned_reads(analysis: ReachingDefinitions) -> dict[ast.Name, tuple[ast.AST, ...]]:
+    """Return the reads that some paths have not assigned, with the other paths' assignments."""
+    reads = sorted(analysis.reads.items(), key=lambda item: _position(item[0]))
+    reaching = set[Definition]().union(*analysis.reads.values())
+    not_assignments = {definition for definition in reaching if not _is_assignment(definition)}
+    return {
+        node: _assignments(definitions)
+        for node, definitions in reads
+        if not definitions.isdisjoint(not_assignments)
+    }
 
 
 def _single_assignment(analysis: ReachingDefinitions, names: dict[int, str]) -> frozenset[str]:

@@ -8,6 +8,7 @@ splits a local into variables: definitions that reach a common read share one (`
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from pycu2c.base.records import dataclass, field
@@ -67,8 +68,10 @@ class Jumps:
 class ExpressionAnalysis:
     """The analysis of expressions; ``state`` is the state at the current point."""
 
-    def __init__(self, binding_nodes: dict[str, list[ast.AST]]) -> None:
-        self.binding_nodes = binding_nodes
+    def __init__(
+        self, binding_nodes: dict[str, list[ast.AST]], constant_tests: Mapping[ast.expr, bool]
+    ) -> None:
+        self.binding_nodes, self.constant_tests = binding_nodes, constant_tests
         self.reads: dict[ast.Name, set[Definition]] = {}
         self.dead_reads: dict[ast.Name, set[Definition]] = {}  # in unreachable code
         # in nested functions: any definition may reach them
@@ -199,13 +202,16 @@ class ExpressionAnalysis:
         return join(self.state, *exits)
 
 
-def reaching_definitions(function: ast.FunctionDef) -> ReachingDefinitions:
+def reaching_definitions(
+    function: ast.FunctionDef, constant_tests: Mapping[ast.expr, bool] | None = None
+) -> ReachingDefinitions:
     """Analyze a function; the results are attributes of the analysis.
 
     They are ``reads``, ``dead_reads``, ``closure_reads`` and ``single_variable_names``. A ``for``
-    over a constant non-empty ``range`` runs at least once.
+    over a constant non-empty ``range`` runs at least once. constant_tests: of ``if`` statements,
+    one of whose branches never runs.
     """
-    analysis = ReachingDefinitions(bindings(function))
+    analysis = ReachingDefinitions(bindings(function), constant_tests or {})
     for parameter in parameters(function.args):
         analysis.define(parameter, parameter.arg)
     analysis.block(function.body)
@@ -231,7 +237,9 @@ class ReachingDefinitions(ExpressionAnalysis):
                 self.annotated_assignment(node)
             case ast.If(test=test, body=body, orelse=orelse):
                 then, otherwise = self.branch(test)
-                self.state = then
+                is_true = self.constant_tests.get(test)
+                self.state = then.as_unreachable() if is_true is False else then
+                otherwise = otherwise.as_unreachable() if is_true else otherwise
                 self.block(body)
                 then, self.state = self.state, otherwise
                 self.block(orelse)

@@ -129,6 +129,7 @@ def _effects(e: ir.Expr) -> ir.Body:
 def _if(context: FunctionContext, node: ast.If) -> None:
     test = condition(context, node.test)
     if isinstance(test, ir.Const):  # decided at compile time: the other branch is not lowered
+        context.constant_tests[node.test] = bool(test.value)
         _lower_statements(context, node.body if test.value else node.orelse)
         return
     then, orelse = block(context, node.body), block(context, node.orelse)
