@@ -34,7 +34,8 @@ _MAX_COUNT = 2**30 - 1  # of a state of 32 bits, whose lowest two bits are the s
 @device
 def digit_of(key: Any, bit: Any, mask: Any, descending: Any) -> Any:
     """Return a digit of a key, in the order of the sort."""
-    digit = np.int32(radix_bits(key) >> bit & 255) & mask
+    shift = np.uint32(bit) & (8 * key.dtype.itemsize - 1)  # a shift of 32 bits, if the key has 32
+    digit = np.int32(radix_bits(key) >> shift) & mask
     return mask - digit if descending else digit
 
 
@@ -174,6 +175,10 @@ def sort_kernel(
         for i in range(items_per_thread):
             if i * lanes < left:
                 store_words(buffer, ranks[i], items[i])
+        if values is not None:
+            moved = cuda.local.array(items_per_thread, values.dtype)
+            for i in range(items_per_thread):
+                moved[i] = values[start + clipped(of_warp + i * lanes, size)]
         cuda.syncthreads()
         for i in range(items_per_thread):
             position = rank + i * threads
@@ -184,9 +189,6 @@ def sort_kernel(
                 if values is not None:  # which follows; a rank has 16 bits
                     ranks[i] |= digit << 16
         if values is not None:
-            moved = cuda.local.array(items_per_thread, values.dtype)
-            for i in range(items_per_thread):  # loads without a condition overlap
-                moved[i] = values[start + clipped(of_warp + i * lanes, size)]
             cuda.syncthreads()
             for i in range(items_per_thread):
                 if i * lanes < left:
