@@ -60,13 +60,8 @@ def test_wrong_types() -> None:
     x = np.array([3.0, 1.0, 2.0])
     with pytest.raises(TypeError, match="out has the dtype float64, not float32"):
         algorithms.sort(x, out=np.zeros(3, np.float32))
-    with pytest.raises(TypeError, match="out has the dtype int64, not float64"):
+    with pytest.raises(TypeError, match=r"out\[1\] has the dtype int64, not float64"):
         algorithms.sort_by_key(x, np.arange(3), out=(x.copy(), x.copy()))
-    for dtype in (np.complex128, np.str_, [("a", np.int32)]):
-        keys = np.zeros(3, dtype)
-        message = re.escape(f"of integers or floats, not of {keys.dtype}")
-        with pytest.raises(TypeError, match=message):
-            algorithms.sort(keys)
 
 
 def test_kernel_for_gpus_compiles() -> None:

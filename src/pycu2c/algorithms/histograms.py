@@ -9,12 +9,14 @@ bank. See Shams and Kennedy, "Efficient histogram algorithms for NVIDIA CUDA com
 from __future__ import annotations
 
 import functools
+import operator
 from typing import Any
 
 import numpy as np
 
 from pycu2c import cuda
-from pycu2c.algorithms.placement import CallPlacement, check_vector, place
+from pycu2c.algorithms.checks import INTEGERS, INTEGRAL, check_count_dtype, check_vector
+from pycu2c.algorithms.placement import CallPlacement, place
 from pycu2c.device_library.warp import WARP_SIZE
 from pycu2c.kernels.kernel import Kernel, kernel
 
@@ -88,12 +90,16 @@ def histogram(a: Any, bins: int, out: Any = None, stream: object = None) -> Any:
     >>> algorithms.histogram(np.array([3, 1, 3, 5]), 4)
     array([0, 1, 0, 2], dtype=int32)
     """
-    where, (x, counts) = place((a, out), stream)
-    check_vector(x, "a", kinds="biu")
+    bins = operator.index(bins)
+    if bins < 0:
+        raise ValueError(f"bins is 0 or more, not {bins}")
+    where, (x, counts) = place({"a": a}, {"out": out}, stream)
+    check_vector(x, "a", kinds=INTEGRAL)
     size = x.shape[0]
     if counts is None:
         counts = where.empty((bins,), np.int32 if size < 2**31 else np.int64)
-    check_vector(counts, "out", bins)
+    check_vector(counts, "out", bins, INTEGERS)
+    check_count_dtype(counts, "out", size)
     where.fill(counts, 0)
     if not size or not bins:
         return counts if out is None else out

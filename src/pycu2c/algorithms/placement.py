@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
-from types import FunctionType
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from pycu2c.algorithms.checks import FIELDS, check_result_dtype, check_results, check_vector
 from pycu2c.base.backends import default_backend
 from pycu2c.base.records import dataclass
 from pycu2c.devices.array import DeviceArray, as_device_array
 from pycu2c.devices.interoperability import is_on_device
-from pycu2c.kernels.kernel import DeviceFunction, device
-from pycu2c.runtime.arguments.conversion_hints import host_array
+from pycu2c.runtime.arguments.arguments import describe
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
+from pycu2c.runtime.arguments.call_binding import times_as_integers
+from pycu2c.runtime.arguments.conversion_hints import described, host_array
 from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.cuda.memory import HOST
 
@@ -70,16 +71,28 @@ class CallPlacement:
         return threads, min(items * 4 // item_size, 2 * items) | 1
 
 
-def place(arrays: Sequence[Any], stream: object = None) -> tuple[CallPlacement, tuple[Any, ...]]:
-    """Return where arrays are, and the arrays as NumPy arrays or as device arrays.
+def place(
+    arrays: Mapping[str, Any],
+    results: Mapping[str, Any],
+    stream: object = None,
+    *,
+    may_be_same: bool = False,
+) -> tuple[CallPlacement, tuple[Any, ...]]:
+    """Return where the arrays of a call are, and the arrays as NumPy arrays or as device arrays.
 
-    None stays None. Raises ValueError if they are not all on one device.
+    arrays, results: by the names of parameters; a call writes to results. None stays None.
+    may_be_same: whether a result may be one of ``arrays``. Raises an error if kernels cannot use an
+    array, and ValueError if the arrays are not all on one device.
     """
-    found = [
-        a if a is None else as_device_array(a) if is_on_device(a) else host_array(a) for a in arrays
-    ]
-    given = [a for a in found if a is not None]
-    ordinals = {a.device if isinstance(a, DeviceArray) else HOST for a in given}
+    found = {name: _as_array(array) for name, array in arrays.items()}
+    found |= {name: _as_result(array, name) for name, array in results.items()}
+    given = {name: a for name, a in found.items() if a is not None}
+    check_results(
+        {name: _describe(a, name) for name, a in given.items()},
+        list(results),
+        may_be_same=may_be_same,
+    )
+    ordinals = {a.device if isinstance(a, DeviceArray) else HOST for a in given.values()} or {HOST}
     if len(ordinals) > 1:
         raise ValueError("the arrays of a call are on one device: copy them, cuda.to_device(a)")
     (ordinal,) = ordinals
@@ -88,8 +101,32 @@ def place(arrays: Sequence[Any], stream: object = None) -> tuple[CallPlacement, 
         backend = "cuda"
     elif backend in ("auto", "cuda"):
         backend = "cpu"
-    is_numpy = not any(isinstance(a, DeviceArray) for a in given)
-    return CallPlacement(ordinal, backend, is_numpy, stream), tuple(found)
+    is_numpy = not any(isinstance(a, DeviceArray) for a in given.values())
+    return CallPlacement(ordinal, backend, is_numpy, stream), tuple(found.values())
+
+
+def _describe(array: Any, name: str) -> ArrayArgument:
+    (viewed,) = times_as_integers((array,), (name,))
+    argument = describe(viewed, name)
+    assert argument is not None
+    return argument
+
+
+def _as_array(value: Any) -> Any:
+    if value is None:
+        return None
+    return as_device_array(value) if is_on_device(value) else host_array(value)
+
+
+def _as_result(value: Any, name: str) -> Any:
+    """Return an array of the same memory. Raises TypeError if that needs a copy."""
+    array = _as_array(value)
+    if isinstance(array, np.ndarray):
+        try:
+            np.asarray(value, copy=False)
+        except ValueError:
+            raise TypeError(f"{name} is an array, not {described(value)}") from None
+    return array
 
 
 def place_with_results(
@@ -99,60 +136,36 @@ def place_with_results(
 
     a: an array, or a tuple of arrays. shape: of the results; by default that of the arrays.
     """
-    x = as_tuple(a)
-    given = (None,) * len(x) if out is None else as_tuple(out)
-    where, arrays = place((*x, *given), stream)
-    x, given = arrays[: len(x)], arrays[len(x) :]
-    if len(x) != len(given):
-        raise ValueError(f"out has {len(given)} arrays for {len(x)} arrays")
-    for array in x:
-        check_vector(array, "a", x[0].shape[0])
-    for result in given:
-        if result is not None and shape is None:
-            check_vector(result, "out", x[0].shape[0])
+    inputs = _by_name("a", a)
+    given = dict.fromkeys(map(str, range(len(inputs)))) if out is None else _by_name("out", out)
+    if not inputs:
+        raise ValueError("a is an array, or a tuple of arrays, not an empty tuple")
+    if len(inputs) != len(given):
+        raise ValueError(f"out has {len(given)} arrays for {len(inputs)} arrays")
+    where, arrays = place(inputs, given, stream, may_be_same=True)
+    x, results = arrays[: len(inputs)], arrays[len(inputs) :]
+    size = None
+    for name, array in zip(inputs, x):
+        check_vector(array, name, size, records=FIELDS)
+        size = array.shape[0]
+    for name, result, array in zip(given, results, x):
+        if result is None:
+            continue
+        if shape is None:
+            check_vector(result, name, size)
+        elif result.size != 1:
+            raise ValueError(f"{name} has 1 element, not {result.size}")
+        check_result_dtype(result, array.dtype, name)
     shape = x[0].shape if shape is None else shape
     results = tuple(
         where.empty(shape, array.dtype) if result is None else result.reshape(shape)
-        for array, result in zip(x, given, strict=True)
+        for array, result in zip(x, results)
     )
     return where, x, results
 
 
-def as_tuple(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)
-
-
-def check_vector(array: Any, name: str, size: int | None = None, kinds: str = "") -> None:
-    """Raise an error unless an array has one axis, ``size`` elements, and a dtype of these kinds.
-
-    kinds: of NumPy's dtypes; any by default.
-    """
-    if len(array.shape) != 1:
-        hint = f": pass {name}.ravel()" if array.shape else ""
-        raise ValueError(f"{name} has one axis, not {len(array.shape)}{hint}")
-    if size is not None and array.shape[0] != size:
-        raise ValueError(f"{name} has {size} elements, not {array.shape[0]}")
-    if kinds and (array.dtype.kind not in kinds or array.dtype.names):  # V has records, too
-        numbers = "integers or floats" if "f" in kinds else "integers"
-        raise TypeError(f"{name} is an array of {numbers}, not of {array.dtype}")
-
-
-def as_operation(function: Callable[..., Any]) -> Any:
-    """Return a function that kernels can call: a Python function is wrapped by ``device``."""
-    if not callable(function):
-        raise TypeError(f"pass a function, such as operator.add or a lambda, not {function!r}")
-    return _as_device_function(function) if isinstance(function, FunctionType) else function
-
-
-@functools.lru_cache
-def _as_device_function(function: FunctionType) -> DeviceFunction[..., Any]:
-    return device(function)
-
-
-def typed_value(value: Any, like: Sequence[Any]) -> Any:
-    """Return a number, or a tuple of numbers, with the dtypes of arrays."""
-    values = tuple(a.dtype.type(item) for a, item in zip(like, as_tuple(value), strict=True))
-    for typed, item in zip(values, as_tuple(value), strict=True):
-        if isinstance(typed, np.integer) and typed != item:
-            raise ValueError(f"the initial value {item} is not a number of {typed.dtype}")
-    return values[0] if len(values) == 1 else values
+def _by_name(name: str, value: Any) -> dict[str, Any]:
+    """Return the arrays of a parameter by their names."""
+    if isinstance(value, tuple):
+        return {f"{name}[{i}]": array for i, array in enumerate(value)}
+    return {name: value}

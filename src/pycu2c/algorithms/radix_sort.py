@@ -9,13 +9,15 @@ sort for GPUs" (2022).
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from pycu2c import cuda
+from pycu2c.algorithms.checks import ELEMENTS, INDICES, REALS, check_vector
 from pycu2c.algorithms.look_back import AGGREGATE, PREFIX
-from pycu2c.algorithms.placement import check_vector, place
+from pycu2c.algorithms.placement import place
 from pycu2c.algorithms.words import load_words, store_words
 from pycu2c.cuda import block
 from pycu2c.declarations.parameter_docs import document_parameters
@@ -25,7 +27,6 @@ from pycu2c.kernels.kernel import Kernel, device, kernel
 
 _ON_GPU = 384, 21  # threads of a block, and items of 4 bytes of a thread
 _DIGIT_BITS, _DIGITS = 8, 256
-_KINDS = "biufmMV"  # of keys: NumPy's kind of bfloat16 and of 8-bit floats is V
 _COUNT_THREADS, _COUNT_UNROLL = 256, 8
 _MAX_COUNT_BLOCKS = 660  # five on each multiprocessor of an H200, which run at the same time
 _MAX_COUNT = 2**30 - 1  # of a state of 32 bits, whose lowest two bits are the status
@@ -274,7 +275,7 @@ def sort(
     >>> algorithms.sort(np.array([3, 1, 4]))
     array([1, 3, 4])
     """
-    return _sort(keys, None, descending, begin_bit, end_bit, (out, None), stream)[0]
+    return _sort({"keys": keys}, {"out": out}, descending, begin_bit, end_bit, stream)[0]
 
 
 def sort_by_key(
@@ -300,28 +301,32 @@ def sort_by_key(
     >>> algorithms.sort_by_key(np.array([3, 1, 4]), np.arange(3))
     (array([1, 3, 4]), array([1, 0, 2]))
     """
-    return _sort(keys, values, descending, begin_bit, end_bit, out, stream)
+    if not isinstance(out, tuple) or len(out) != 2:
+        raise TypeError("out is a tuple of two arrays: for the keys, and for the values")
+    arrays, results = {"keys": keys, "values": values}, {"out[0]": out[0], "out[1]": out[1]}
+    return _sort(arrays, results, descending, begin_bit, end_bit, stream)
 
 
 def _sort(
-    keys: Any,
-    values: Any,
+    arrays: Mapping[str, Any],
+    out: Mapping[str, Any],
     descending: bool,
     begin_bit: int,
     end_bit: int | None,
-    out: tuple[Any, Any],
     stream: object,
 ) -> tuple[Any, Any]:
-    where, (keys, values, *results) = place((keys, values, *out), stream)
-    check_vector(keys, "keys", kinds=_KINDS)
-    size, dtypes = keys.shape[0], [None if a is None else a.dtype for a in (keys, values)]
-    if values is not None:
-        check_vector(values, "values", size)
-    for array, dtype in zip(results, dtypes, strict=True):
+    where, (keys, *others) = place(arrays, out, stream)
+    check_vector(keys, "keys", kinds=REALS)
+    size, values = keys.shape[0], others.pop(0) if "values" in arrays else None
+    if "values" in arrays:
+        check_vector(values, "values", size, ELEMENTS, INDICES)
+    dtypes = [None if a is None else a.dtype for a in (keys, values)]
+    for name, array, dtype in zip(out, others, dtypes):
         if array is not None:
-            check_vector(array, "out", size)
+            check_vector(array, name, size, ELEMENTS, INDICES)
             if array.dtype != dtype:  # the passes sort the elements of out
-                raise TypeError(f"out has the dtype {dtype}, not {array.dtype}")
+                raise TypeError(f"{name} has the dtype {dtype}, not {array.dtype}")
+    results = [*others, None][:2]
     end = 8 * keys.dtype.itemsize if end_bit is None else end_bit
     if not 0 <= begin_bit < end <= 8 * keys.dtype.itemsize:
         raise ValueError(f"the bits {begin_bit} to {end} are not bits of {keys.dtype}")

@@ -12,13 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from pycu2c import cuda
-from pycu2c.algorithms.placement import (
-    CallPlacement,
-    as_operation,
-    as_tuple,
-    place_with_results,
-    typed_value,
-)
+from pycu2c.algorithms.checks import as_operation, as_tuple, typed_value
+from pycu2c.algorithms.placement import CallPlacement, place_with_results
 from pycu2c.algorithms.tiles import as_types_of, load_items, store_items
 from pycu2c.cuda import block
 from pycu2c.declarations.parameter_docs import document_parameters

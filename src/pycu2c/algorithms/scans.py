@@ -12,8 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from pycu2c import cuda
+from pycu2c.algorithms.checks import as_operation, typed_value
 from pycu2c.algorithms.look_back import prefix_of_tile
-from pycu2c.algorithms.placement import as_operation, place_with_results, typed_value
+from pycu2c.algorithms.placement import place_with_results
 from pycu2c.algorithms.tiles import as_types_of, load_items, load_tile, store_items, store_tile
 from pycu2c.algorithms.words import words_per_value
 from pycu2c.declarations.parameter_docs import document_parameters

@@ -18,8 +18,17 @@ from typing import Any
 import numpy as np
 
 from pycu2c import cuda
-from pycu2c.algorithms.placement import CallPlacement, as_operation, check_vector, place
+from pycu2c.algorithms.checks import (
+    INTEGERS,
+    as_operation,
+    check_result_dtype,
+    check_vector,
+    typed_value,
+)
+from pycu2c.algorithms.placement import CallPlacement, place
 from pycu2c.algorithms.words import load_words, store_words, words_per_value
+from pycu2c.base import dtypes
+from pycu2c.base.types import promote, strong
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library.block.scan import scan_threads
 from pycu2c.device_library.warp import ALL_LANES, WARP_SIZE, reduce_lanes, warp_threads
@@ -29,6 +38,7 @@ from pycu2c.kernels.kernel import Kernel, device, kernel
 # banks of shared memory
 _ON_GPU = 256, 7
 _THREADS = 128  # of the other launches
+_OFFSET_DTYPES = np.int32, np.uint32, np.int64  # which the kernels compute with
 
 
 @device
@@ -206,9 +216,10 @@ def segmented_reduce(
     >>> algorithms.segmented_reduce(np.array([3, 1, 4, 1]), np.array([0, 3, 3, 4]))
     array([8, 0, 1])
     """
-    _check_start(offsets, "offsets")
-    where, (a, offsets, result) = place((a, offsets, out), stream)
-    result = _reduce(where, (a,), offsets, result, op, initial)
+    where, (a, offsets, result) = place({"a": a, "offsets": offsets}, {"out": out}, stream)
+    check_vector(a, "a")
+    _check_offsets(offsets, "offsets", a.shape[0])
+    result = _reduce(where, (a,), offsets, result, a.dtype, op, initial)
     return result if out is None else out
 
 
@@ -232,22 +243,45 @@ def spmv(
     >>> algorithms.spmv(data, indices, indptr, np.array([1.0, 10]))
     array([13.,  0., 40.])
     """
-    _check_start(indptr, "indptr")
-    where, (data, indices, indptr, x, result) = place((data, indices, indptr, x, out), stream)
-    check_vector(indices, "indices", data.shape[0])
+    arrays = {"data": data, "indices": indices, "indptr": indptr, "x": x}
+    where, (data, indices, indptr, x, result) = place(arrays, {"out": out}, stream)
+    check_vector(data, "data")
+    check_vector(indices, "indices", data.shape[0], INTEGERS)
     check_vector(x, "x")
-    result = _reduce(where, (data, indices, x), indptr, result, operator.add, 0)
+    _check_offsets(indptr, "indptr", data.shape[0])
+    dtype = _product_dtype(data.dtype, x.dtype)
+    result = _reduce(where, (data, indices, x), indptr, result, dtype, operator.add, 0)
     return result if out is None else out
 
 
-def _check_start(offsets: Any, name: str) -> None:
-    """Raise an error if offsets in NumPy's memory do not start at 0."""
-    if isinstance(offsets, np.ndarray) and offsets.size and offsets.flat[0] != 0:
-        first = offsets.flat[0]
+def _product_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    found = [dtypes.from_numpy(dtype) for dtype in (a, b)]
+    return promote(*(strong(dtype) for dtype in found if dtype is not None)).dtype.numpy
+
+
+def _check_offsets(offsets: Any, name: str, items: int) -> None:
+    """Raise an error for offsets that are not those of segments of ``items``.
+
+    Offsets on a GPU are not read.
+    """
+    check_vector(offsets, name, None, INTEGERS)
+    if offsets.dtype not in _OFFSET_DTYPES:
+        raise TypeError(
+            f"{name} is an array of int32, uint32 or int64, not of {offsets.dtype}: "
+            f"pass {name}.astype(numpy.int64)"
+        )
+    if not offsets.shape[0]:
+        raise ValueError(f"{name} has the start of each segment and the end of the last one")
+    if not isinstance(offsets, np.ndarray):
+        return
+    first, last = offsets[0], offsets[-1]
+    if first != 0:
         raise ValueError(
             f"{name} starts at {first}, not 0: "
             f"pass the elements from {first} on, and {name} - {first}"
         )
+    if last > items:
+        raise ValueError(f"{name} ends at {last}, beyond the {items} elements")
 
 
 def _reduce(
@@ -255,19 +289,18 @@ def _reduce(
     sources: tuple[Any, ...],
     offsets: Any,
     result: Any,
+    dtype: np.dtype[Any],
     op: Callable[..., Any],
     initial: Any,
 ) -> Any:
-    check_vector(sources[0], "a")
-    check_vector(offsets, "offsets")
     count, segments = sources[0].shape[0], offsets.shape[0] - 1
-    if segments < 0:
-        raise ValueError("offsets has the start of each segment and the end of the last one")
     if result is None:
-        result = where.empty((segments,), sources[0].dtype)
+        result = where.empty((segments,), dtype)
     check_vector(result, "out", segments)
+    check_result_dtype(result, dtype)
+    start, function = typed_value(initial, [result]), as_operation(op)
     if not segments or not count:
-        where.fill(result, initial)
+        where.fill(result, start)
         return result
     item_size = max(result.dtype.itemsize, 4) * (1 if where.is_gpu else 2)  # two arrays are shared
     threads, items = where.tile_shape(_ON_GPU, item_size)
@@ -280,7 +313,6 @@ def _reduce(
     launch = segments_kernel(where.backend, threads, items, entry_words)[
         tiles, threads, where.stream
     ]
-    start, function = result.dtype.type(initial), as_operation(op)
     launch(result, offsets, sources, starts, carries, function, start)
     if tiles > 1:
         blocks = -(-(tiles - 1) * WARP_SIZE // _THREADS)
@@ -295,16 +327,19 @@ document_parameters(
     """
 a : array | An array of one axis.
 offsets : array | The indices of the first element of each segment, in order, from 0, and then the
-  length of ``a``.
+  length of ``a``; of int32, uint32 or int64.
 op : callable | An associative function of two values: ``operator.add``, ``max``, or a Python
   function that kernels can call.
 initial : number | The identity of ``op``, which is the value of empty segments.
 data : array | The elements, row by row.
 indices : array | The column of each element.
-indptr : array | The index of the first element of each row, and then the number of elements.
+indptr : array | The index of the first element of each row, and then the number of elements; of
+  int32, uint32 or int64.
 x : array | The vector.
 out : array | The array for the result; its dtype is that of the values. By default a new array with
-  the dtype of the first array.
+  the dtype of ``a``.
+spmv.out : array | The array for the result; its dtype is that of the sums. By default a new array
+  with the dtype of the products.
 stream : Stream or int | The stream of the launches.
 """,
 )

@@ -14,8 +14,18 @@ from typing import Any
 import numpy as np
 
 from pycu2c import cuda
+from pycu2c.algorithms.checks import (
+    ELEMENTS,
+    INDICES,
+    INTEGERS,
+    REALS,
+    as_operation,
+    check_count_dtype,
+    check_result_dtype,
+    check_vector,
+)
 from pycu2c.algorithms.look_back import prefix_of_tile
-from pycu2c.algorithms.placement import as_operation, check_vector, place
+from pycu2c.algorithms.placement import place
 from pycu2c.algorithms.tiles import load_tile
 from pycu2c.algorithms.words import words_per_value
 from pycu2c.declarations.parameter_docs import document_parameters
@@ -166,20 +176,25 @@ def _select(
     a: Any, predicate: Any, out: Any, count: Any, stream: object, *, keeps_others: bool
 ) -> tuple[Any, Any]:
     flags = None if isinstance(predicate, Callable) else predicate  # type: ignore[arg-type]
-    where, (x, result, counted, flags) = place((a, out, count, flags), stream)
-    check_vector(x, "a")
+    where, (x, flags, result, counted) = place(
+        {"a": a, "predicate": flags},
+        {"out": out, "count": count},
+        stream,
+        may_be_same=not keeps_others,
+    )
+    check_vector(x, "a", None, ELEMENTS, INDICES)
     size = x.shape[0]
-    for array, name, length in (
-        (result, "out", size),
-        (counted, "count", 1),
-        (flags, "predicate", size),
-    ):
-        if array is not None:
-            check_vector(array, name, length)
+    if flags is not None:
+        check_vector(flags, "predicate", size, REALS)
+    function = as_operation(predicate, 1) if flags is None else flags
     if result is None:
         result = where.empty((size,), x.dtype)
+    check_vector(result, "out", size, ELEMENTS, INDICES)
+    check_result_dtype(result, x.dtype)
     if counted is None:
         counted = where.empty((1,), np.int32 if size <= _MAX_INT32 else np.int64)
+    check_vector(counted, "count", 1, INTEGERS)
+    check_count_dtype(counted, "count", size)
     if not size:
         where.fill(counted, 0)
         return result, counted
@@ -187,7 +202,6 @@ def _select(
     tiles = -(-size // (threads * items))
     states = where.zeros((tiles, words_per_value([counted])), "u8")
     launch = select_kernel(where.backend, threads, items, keeps_others=keeps_others)
-    function = as_operation(predicate) if flags is None else flags
     launch[tiles, threads, stream](result, counted, x, function, states)
     return result, counted
 
@@ -197,7 +211,8 @@ document_parameters(
     """
 a : array | An array of one axis.
 predicate : callable or array | A function of an element, or an array of a flag of each element.
-out : array | An array of the same length for the elements; by default a new one.
+out : array | An array of the same length for the elements; by default a new one. That of
+  ``select`` may be ``a``.
 count : array | An integer array of one element for the number of selected elements. With it, the
   call does not wait for the device.
 stream : Stream or int | The stream of the launches.

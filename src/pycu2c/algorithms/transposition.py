@@ -9,6 +9,7 @@ import functools
 from typing import Any
 
 from pycu2c import cuda
+from pycu2c.algorithms.checks import check_axes, check_result_dtype
 from pycu2c.algorithms.placement import place
 from pycu2c.kernels.kernel import Kernel, kernel
 
@@ -67,14 +68,14 @@ def transpose(a: Any, out: Any = None, stream: object = None) -> Any:
            [2, 5],
            [3, 6]])
     """
-    where, (x, result) = place((a, out), stream)
-    if len(x.shape) != 2:
-        raise ValueError(f"a has two axes, not {len(x.shape)}")
+    where, (x, result) = place({"a": a}, {"out": out}, stream)
+    check_axes(x, "a", 2)
     rows, columns = x.shape
     if result is None:
         result = where.empty((columns, rows), x.dtype)
     elif result.shape != (columns, rows):
         raise ValueError(f"out has the shape {columns, rows}, not {result.shape}")
+    check_result_dtype(result, x.dtype)
     if rows and columns:
         tiles = -(-rows // _TILE) * -(-columns // _TILE)
         transpose_kernel(where.backend)[tiles, (_TILE, _ROWS), stream](result, x)
