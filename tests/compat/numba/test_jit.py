@@ -434,6 +434,21 @@ def test_overloads():
     assert repr(overload) == "<kernel reversed_in_blocks for (float32[::1])>"
 
 
+@pytest.mark.parametrize("of_numba", [False, True])
+def test_keys_of_overloads(of_numba):
+    numba = pytest.importorskip("numba") if of_numba else types
+    made = cuda.jit("void(float32[::1], int32)")(fill.py_func)
+    f, i = numba.float32[::1], numba.int32
+    (overload,) = made.overloads.values()
+    for key in ((f, i), numba.void(f, i), "float32[::1], int32", "void(f4[::1], i4)"):
+        assert made.overloads[key] is not None
+        assert key in made.overloads
+        assert made.overloads.get(key).signature == overload.signature
+    assert (f, f) not in made.overloads
+    with pytest.raises(KeyError):
+        made.overloads[f, f]
+
+
 def test_types_of_python_numbers_among_the_overloads():
     made = cuda.jit(fill.py_func)
     out = np.zeros(3, np.float32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType
 from typing import Any, NoReturn, ParamSpec, TextIO, TypeVar
 
@@ -174,9 +174,11 @@ class JitKernel(Kernel[P]):
     nopython_signatures = signatures
 
     @property
-    def overloads(self) -> dict[Types, Overload]:
+    def overloads(self) -> Overloads:
         """Return the overload of each signature, by parameter types."""
-        return {_parameter_types(s): Overload(self, s) for s in self._compiled_signatures}
+        return Overloads(
+            {_parameter_types(s): Overload(self, s) for s in self._compiled_signatures}
+        )
 
     def compile(self, sig: object) -> Overload:
         """Type the kernel for a signature.
@@ -251,8 +253,7 @@ class JitKernel(Kernel[P]):
         """
         if signature is not None:
             parsed = parse_signature(signature)
-            overload = self.overloads.get(parsed.parameters)
-            return read(overload or Overload(self, parsed))
+            return read(self.overloads.get(parsed) or Overload(self, parsed))
         if self.specialized and not as_dict:
             return read(Overload(self, self.declared[0]))
         return {types: read(overload) for types, overload in self.overloads.items()}
@@ -323,6 +324,25 @@ class Overload:
             threads = math.prod(extent(blockdim, "block", self._kernel.name))
             per_multiprocessor = gpu.MAX_THREADS_PER_MULTI_PROCESSOR // threads
         return int(gpu.MULTIPROCESSOR_COUNT * per_multiprocessor)
+
+
+class Overloads(Mapping[Any, Overload]):
+    """Overloads by parameter types; a key is any signature, also of numba's types."""
+
+    def __init__(self, by_types: Mapping[Types, Overload]) -> None:
+        self._by_types = by_types
+
+    def __getitem__(self, signature: object) -> Overload:
+        return self._by_types[_parameter_types(parse_signature(signature))]
+
+    def __iter__(self) -> Iterator[Types]:
+        return iter(self._by_types)
+
+    def __len__(self) -> int:
+        return len(self._by_types)
+
+    def __repr__(self) -> str:
+        return repr(self._by_types)
 
 
 class JitDeviceFunction(DeviceFunction[P, R]):
