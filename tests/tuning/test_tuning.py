@@ -201,7 +201,8 @@ def test_restrictions_and_launch_options(tmp_path: Path) -> None:
     assert k.tune(arguments()).candidates == 2
     space = {"ITEMS": [2], "launch_bounds": [64, 128], "max_registers": [32], "block": [64]}
     report = k.tune(arguments(), space, lambda c: c.launch_bounds == 64)
-    assert report.candidates == 1
+    assert report.candidates == len(report.results) == 2  # and the untuned kernel
+    assert "2 of 2 candidates" in str(report)
     with pytest.raises(LaunchError, match="the restrictions permit no candidate"):
         k.tune(arguments(), None, lambda c: False)
 

@@ -35,7 +35,7 @@ class TuningReport:
     results : tuple of TrialResult
         All measured candidates, the fastest first, with their seconds or their problem.
     candidates : int
-        The number of candidates that the restrictions permit.
+        The number of candidates that the restrictions permit, with the untuned kernel.
     """
 
     kernel: str

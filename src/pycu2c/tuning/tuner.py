@@ -74,7 +74,9 @@ class Tuner:
         self._journal = Journal(*self._identity())
         if not options.resume:
             self._journal.clear()
-        self._journal.keep([space.default, *self._candidates])  # others are of another space
+        measured = [space.default, *self._candidates]
+        self._count = len({text_of(configuration) for configuration in measured})
+        self._journal.keep(measured)  # others are of another space
         self._best = math.inf
 
     def _identity(self) -> Iterator[str]:
@@ -126,7 +128,7 @@ class Tuner:
         done = self._journal.results.values()
         gain = f" ({default / self._best:.2f} x)" if default and self._best < math.inf else ""
         return (
-            f"tune {self._space.untuned.name}: {len(done)} of {len(self._candidates)}, "
+            f"tune {self._space.untuned.name}: {len(done)} of {self._count}, "
             f"best {time_text(self._best)}{gain}, "
             f"{sum(r.seconds is None for r in done)} skipped, {seconds:.0f} s"
         )
@@ -211,7 +213,7 @@ class Tuner:
             best.seconds,
             self._journal.results[default].seconds,
             (*final, *others),
-            len(self._candidates),
+            self._count,
         )
 
     @contextmanager
