@@ -107,6 +107,24 @@ def test_blocks_with_scalars_and_another_dtype(client: Client) -> None:
         map_blocks(scaled, a, 3, b, block=64)
 
 
+def test_chunks_that_do_not_correspond() -> None:
+    @kernel(backend="cpu", grid=1, block=128)
+    def added(a, factor, b, out):
+        i = cuda.grid(1)
+        if i < len(out):
+            out[i] = a[i] + b[0] * factor
+
+    a, unequal = da.ones(100, chunks=30), da.ones(100, chunks=((10, 30, 30, 30),))
+    for b in da.ones(100, chunks=50), da.ones(8, chunks=4), unequal, a[:40].rechunk(5):
+        message = (
+            f"along axis -1, a has 4 chunks of 30, 30, 30, 10 elements, and b has {b.npartitions}"
+        )
+        with pytest.raises(ValueError, match=f"added: {message} chunks .* such as b.rechunk"):
+            map_blocks(added, a, 2, b)
+    for b in a, da.ones(4, chunks=1), da.ones(100, chunks=100), a[a > 0]:
+        assert map_blocks(added, a, 2, b).sum().compute(scheduler="threads") == 300
+
+
 def test_empty_chunks(client: Client) -> None:
     @kernel(backend="cpu", grid=1, block=32)
     def negated(a, out):

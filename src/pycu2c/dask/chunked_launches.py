@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 from collections.abc import Callable, Mapping
 from typing import Any, Self, TypeAlias
@@ -60,6 +61,8 @@ def map_blocks(
     ------
     TypeError
         If the first argument is no kernel, none is a Dask array, or ``block`` is without ``grid``.
+    ValueError
+        If the chunks of the arrays do not correspond.
 
     Examples
     --------
@@ -76,6 +79,7 @@ def map_blocks(
     2000.0
     """
     launch, arrays, meta = _chunk_launch(kernel, arguments, grid, block, dtype, chunks)
+    _check_chunks(kernel, arguments)
     return da.map_blocks(launch, *arrays, dtype=meta.dtype, chunks=chunks, meta=meta, **options)
 
 
@@ -220,6 +224,32 @@ def _aligned(value: Any) -> Any:
     """Return a value or its copy: Dask receives small arrays at any address."""
     is_unaligned = isinstance(value, np.ndarray) and not value.flags.aligned
     return value.copy() if is_unaligned else value
+
+
+def _check_chunks(kernel: Kernel[Any], arguments: tuple[Any, ...]) -> None:
+    """Raise ValueError if an axis has chunks that do not correspond.
+
+    Axes are aligned from the last one. An axis with one chunk corresponds to any other.
+    """
+    names = list(inspect.signature(kernel.python).parameters)
+    arrays = [(name, a) for name, a in zip(names, arguments) if isinstance(a, da.Array)]
+    for axis in range(1, max(a.ndim for _, a in arrays) + 1):
+        split = [(n, a) for n, a in arrays if a.ndim >= axis and a.numblocks[-axis] > 1]
+        for name, array in split[1:]:
+            (first_name, first), chunks = split[0], array.chunks[-axis]
+            expected = first.chunks[-axis]
+            has_same_length = first.shape[-axis] == array.shape[-axis]
+            if len(chunks) != len(expected) or (has_same_length and chunks != expected):
+                raise ValueError(
+                    f"{kernel.name}: along axis {-axis}, {first_name} has {_lengths(expected)}, "
+                    f"and {name} has {_lengths(chunks)}: pass arrays whose chunks correspond, such "
+                    f"as {name}.rechunk({first_name}.chunks)"
+                )
+
+
+def _lengths(chunks: tuple[int, ...]) -> str:
+    shown = ", ".join(map(str, chunks[:4])) + (", …" if len(chunks) > 4 else "")
+    return f"{len(chunks)} chunks of {shown} elements"
 
 
 def _chunk_launch(
