@@ -44,7 +44,7 @@ def generate(
 ) -> HostSource:
     """Return the C++ of a text. Raises CompileError for unsupported features.
 
-    ``rewrites=False`` disables the optimizations that edit the text.
+    ``rewrites=False`` disables the optimizations and yields that edit the text.
     """
     check_supported(text)
     code = IncludeExpander(options.folders, _is_cuda).expand(text.code, text.name)

@@ -22,6 +22,7 @@ from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.macros import Macros
 from pycu2c.compat.cuda_text.parse.statements import Unanalyzable
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing
+from pycu2c.compat.cuda_text.polling import with_yields
 from pycu2c.compat.cuda_text.shared_atomics import shared_atomics
 from pycu2c.compat.cuda_text.source_text import CudaSource, line_directive
 from pycu2c.compat.cuda_text.wait_detection import (
@@ -72,7 +73,9 @@ class HostSource:
 def generate_host_source(
     text: CudaSource, macros: Sequence[str], expressions: Sequence[str], *, rewrites: bool = True
 ) -> HostSource:
-    """Return the C++ of a text. ``rewrites=False`` disables optimizations."""
+    """Return the C++ of a text. ``rewrites=False`` disables optimizations and yields."""
+    if rewrites:
+        text = with_yields(text)
     wait_analysis = WaitAnalysis(text, macros)
     edits = [*_shared_array_edits(text), *_include_edits(text), *_lambda_edits(text)]
     if rewrites:

@@ -6,17 +6,18 @@ The analysis is conservative: a kernel may wait unless its tokens prove otherwis
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
-from pycu2c.compat.cuda_text.parse.tokens import tokens_of
+from pycu2c.compat.cuda_text.parse.tokens import Token, tokens_of
 from pycu2c.compat.cuda_text.source_text import CudaSource
 
+POLL = "PYCU2C_POLL"  # a macro that yields (polling.py)
 _MAY_WAIT = re.compile(
     r"__syncthreads\w*|__syncwarp|__barrier_sync\w*|__shfl\w*|__any\w*|__all\w*|__uni\w*|__ballot\w*"
     r"|__match_\w+|__activemask|__reduce_\w+|__nanosleep|__trap|__brkpt|__exit"
     r"|atomic(CAS|Exch)\w*|volatile|assert|printf|this_thread_block|this_grid|coalesced_threads"
-    r"|tiled_partition|cooperative_groups"
+    rf"|tiled_partition|cooperative_groups|{POLL}"
 )
 _GRID_SYNC_NAMES = frozenset(("this_grid", "grid_group"))
 _MACRO = re.compile(r"#\s*define\s+(\w+)(.*)", re.DOTALL)
@@ -28,7 +29,7 @@ class WaitAnalysis:
 
     def __init__(self, text: CudaSource, options: Iterable[str]) -> None:
         self._text = text
-        self._waiting_names = _waiting_names(text)
+        self._waiting_names = names_that_use(text, _MAY_WAIT)
         self._all_may_wait = (
             includes_local_files(text)
             or any(map(_MAY_WAIT.search, options))
@@ -53,13 +54,22 @@ class WaitAnalysis:
         )
 
 
-def _waiting_names(text: CudaSource) -> set[str]:
-    identifiers = _identifiers_by_definition(text)
-    waiting = {name for name, used in identifiers.items() if any(map(_MAY_WAIT.fullmatch, used))}
-    while callers := {n for n, used in identifiers.items() if n not in waiting and used & waiting}:
-        waiting |= callers
-    outside = {word for word in _identifiers_outside_functions(text) if _MAY_WAIT.fullmatch(word)}
-    return waiting | outside
+def names_that_use(
+    text: CudaSource, words: re.Pattern[str], ignored: Set[int] = frozenset()
+) -> set[str]:
+    """Return the functions, classes and macros that use these words, also indirectly.
+
+    The result includes such words outside of functions. ``ignored``: offsets of tokens.
+    """
+    identifiers: dict[str, set[str]] = {}
+    for names, tokens in definitions(text):
+        used = {t.text for t in tokens if t.kind == "identifier" and t.start not in ignored}
+        for name in names:
+            identifiers.setdefault(name, set()).update(used)
+    found = {name for name, used in identifiers.items() if any(map(words.fullmatch, used))}
+    while callers := {n for n, used in identifiers.items() if n not in found and used & found}:
+        found |= callers
+    return found | {w for w in _identifiers_outside_functions(text) if words.fullmatch(w)}
 
 
 def _identifiers_outside_functions(text: CudaSource) -> set[str]:
@@ -89,21 +99,15 @@ def _identifiers_in(text: str) -> list[str]:
     return [t.text for t in tokens_of(text.lstrip("#")) if t.kind == "identifier"]
 
 
-def _identifiers_by_definition(text: CudaSource) -> Mapping[str, set[str]]:
-    """Return the identifiers that each function, class and macro uses, by its name."""
-    found: dict[str, set[str]] = {}
+def definitions(text: CudaSource) -> Iterator[tuple[tuple[str, ...], Sequence[Token]]]:
+    """Yield the names and the tokens of each function and macro. A class names its functions."""
     for function in text.functions:
-        name = function.name.partition("<")[0]
-        found.setdefault(name, set()).update(_identifiers_of(text, function))
-        for scope in function.scopes:  # an object may call its member functions
-            found.setdefault(scope, set()).update(_identifiers_of(text, function))
+        names = (function.name.partition("<")[0], *function.scopes)
+        yield names, text.tokens[function.start : function.body[1] + 1]
     for token in text.tokens:
         macro = _MACRO.match(token.text) if token.kind == "directive" else None
         if macro:
-            found.setdefault(macro[1], set()).update(_identifiers_in(macro[2]))
-    return found
-
-
-def _identifiers_of(text: CudaSource, function: FunctionDefinition) -> set[str]:
-    _, last = function.body
-    return {t.text for t in text.tokens[function.start : last + 1] if t.kind == "identifier"}
+            start = token.start + macro.start(2)
+            tokens = tokens_of(macro[2])
+            moved = [Token(t.kind, t.text, start + t.start, start + t.end) for t in tokens]
+            yield (macro[1],), moved

@@ -1,18 +1,21 @@
 /* Exchanges, compare-and-swap, fences, and accesses with cache hints; atomic_updates.h has the other
- * atomics. A busy-wait on another thread of the same OS thread needs that thread to run:
- * exchanges that change nothing yield from time to time. */
+ * atomics. A busy-wait on another thread of the same OS thread needs that thread to run: loops that poll
+ * memory, and exchanges that change nothing, yield from time to time. */
 
 namespace pycu2c {
 
 template <class T> struct UnsignedOfSize { typedef typename std::conditional<sizeof(T) == 8, uint64_t, typename std::conditional<sizeof(T) == 4, uint32_t, uint16_t>::type>::type type; };
 
 /* Never inlined into a loop: see touch_thread_locals. */
-__attribute__((noinline, unused)) static void yield_while_unchanged() {
+__attribute__((noinline, unused)) static void yield_sometimes() {
     static thread_local unsigned times;
     if (++times % 64 == 0) yield();
 }
 
 } // namespace pycu2c
+
+/* Begins the body of a loop that polls memory (polling.py). */
+#define PYCU2C_POLL if (::pycu2c::yield_sometimes(), false) {} else
 
 #define PYCU2C_SCOPES(result, name, parameters, call)                                                   \
     static inline result name##_block parameters { return name call; }                                  \
@@ -25,7 +28,7 @@ __attribute__((noinline, unused)) static void yield_while_unchanged() {
         word = __atomic_exchange_n(target, word, __ATOMIC_SEQ_CST);                                  \
         T old;                                                                                   \
         memcpy(&old, &word, sizeof old);                                                            \
-        if (!memcmp(&old, &v, sizeof v)) pycu2c::yield_while_unchanged();                                  \
+        if (!memcmp(&old, &v, sizeof v)) pycu2c::yield_sometimes();                                        \
         return old;                                                                                 \
     }                                                                                               \
     PYCU2C_SCOPES(T, atomicExch, (T *a, T v), (a, v))
@@ -34,7 +37,7 @@ __attribute__((noinline, unused)) static void yield_while_unchanged() {
     static inline T atomicCAS(T *a, T expected, T v) {                                  \
         T old = expected;                                                                        \
         if (!__atomic_compare_exchange_n(a, &old, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))    \
-            pycu2c::yield_while_unchanged();                                                               \
+            pycu2c::yield_sometimes();                                                                     \
         return old;                                                                                 \
     }                                                                                               \
     PYCU2C_SCOPES(T, atomicCAS, (T *a, T e, T v), (a, e, v))
