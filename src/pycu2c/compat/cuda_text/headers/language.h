@@ -60,15 +60,10 @@ struct Services {
     void (*fail)(int32_t code);
 };
 
-#ifdef PYCU2C_SERVICES /* of the library that this text is a part of */
-extern "C" __attribute__((visibility("hidden"))) const Services PYCU2C_SERVICES;
-static inline const Services &services() { return PYCU2C_SERVICES; }
-#else
 extern "C" {
 __attribute__((visibility("default"))) const Services *pycu2c_services_used = nullptr;
 }
 
 static inline const Services &services() { return *pycu2c_services_used; }
-#endif
 
 } // namespace pycu2c
