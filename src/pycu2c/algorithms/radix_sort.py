@@ -97,11 +97,10 @@ def look_back(states: Any, tile: Any, digit: Any, count: Any) -> Any:
     before = states.dtype.type(0)
     previous = tile - 1
     while previous >= 0:
-        state = states.dtype.type(0)
-        while state == 0:  # entered for each tile, which the CPU's scheduler takes for progress
+        state = cuda.ldcv(states, (previous, digit))
+        while state == 0:
+            cuda.threadfence_block()
             state = cuda.ldcv(states, (previous, digit))
-            if state == 0:
-                cuda.threadfence_block()
         before += state >> 2
         previous = -1 if state & 3 == PREFIX else previous - 1
     cuda.stcg(states, (tile, digit), states.dtype.type(before + count << 2 | PREFIX))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from pycu2c import cuda, kernel
@@ -65,8 +67,36 @@ def search(flags):
     flags[1] = at
 
 
+@kernel("void(int32[::1])")
+def look_back(states):
+    previous, total = cuda.blockIdx.x - 1, 0
+    while previous >= 0:
+        state = cuda.ldcv(states, previous)
+        while state == 0:
+            cuda.threadfence()
+            state = cuda.ldcv(states, previous)
+        total += state >> 2
+        previous = -1 if state & 3 == 2 else previous - 1
+    states[cuda.blockIdx.x] = total << 2 | 2
+
+
 def test_only_searches_go_on_before_they_yield() -> None:
+    assert "iterations" in look_back.inspect("c")  # over tiles that are ready
     assert "WAIT_YIELD" in wait.inspect("c")
     assert "iterations" not in wait.inspect("c")
     assert "WAIT_YIELD" in search.inspect("c")
     assert "iterations >= 16" in search.inspect("c")
+
+
+@kernel("void(int32[::1])")
+def wait_for_state(flags):
+    state = 0
+    while state == 0:
+        state = cuda.ldcv(flags, 0)
+        cuda.threadfence()
+    flags[1] = state
+
+
+def test_the_last_iteration_does_not_yield() -> None:
+    text = wait_for_state.inspect("c")
+    assert re.search(r"if \(\S*state_? == 0\) \{\s+\S*pc = \d;\s+return WAIT_YIELD;", text)

@@ -3,9 +3,9 @@
 Correct for all kernels, and slower than work-item loops. A busy-wait loop yields at the end of each
 iteration so that other threads make progress: ``while atomic.cas(…): pass`` -> ``while
 atomic.cas(…): yield``. A loop that accesses other elements in each iteration, such as the insertion
-into a hash table, hardly waits, and yields after some iterations. All calls of the same warp
-operation share their contribution arrays: threads that synchronize may be at different calls. Each
-thread reads its results before its next wait. Requires the form DECLARED (``ir/forms.py``) with
+into a hash table or a look-back, hardly waits, and yields after some iterations. All calls of the
+same warp operation share their contribution arrays: threads that synchronize may be at different
+calls. Each thread reads its results before its next wait. Requires the form DECLARED (``ir/forms.py``) with
 barriers lowered to waits. Guarantees one CoroutineLoop, which contains all waits. Uses
 ``analysis.busy_wait``. Reference: Conway, "Design of a separable transition-diagram compiler"
 (1963).
@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import count
 
-from pycu2c.analysis.busy_wait import is_busy_wait
+from pycu2c.analysis.busy_wait import is_busy_wait, polled_arrays
+from pycu2c.analysis.effects import any_effect, reads_memory
 from pycu2c.analysis.suspension_points import suspension_points_in
 from pycu2c.base.records import replace
 from pycu2c.base.types import WEAK_INT
@@ -98,6 +99,8 @@ def _rename(contribution: ir.Contribution, merged_names: Mapping[str, str]) -> i
 def _yielding_loop(loop: ir.For | ir.While, number: int) -> ir.Body:
     """Return a loop that yields: in each iteration, or after some that search other places."""
     yielding: ir.Body = (ir.BarrierWait(ir.SyncScope.YIELD, None, (), None, loop.span),)
+    if isinstance(loop, ir.While) and _is_cheap(loop.condition):  # not after the last iteration
+        yielding = (ir.If(loop.condition, yielding, (), loop.span),)
     if not _searches(loop):
         return (_with_yield(loop, yielding),)
     iterations = ir.Var(f"iterations.{number}", WEAK_INT, loop.span)
@@ -115,10 +118,23 @@ def _yielding_loop(loop: ir.For | ir.While, number: int) -> ir.Body:
     return ir.Declare(iterations, zero, loop.span), _with_yield(loop, counted)
 
 
+def _is_cheap(condition: ir.Expr) -> bool:
+    return not (
+        isinstance(condition, ir.Const)
+        or reads_memory(condition)
+        or any_effect(condition, frozenset())
+    )
+
+
 def _searches(loop: ir.For | ir.While) -> bool:
-    """Return whether each atomic of a loop accesses another element in each iteration."""
+    """Return whether a loop polls, or accesses atomically, other elements in each iteration."""
     assigned = {s.var.name for s in statements((loop,)) if isinstance(s, ir.Assign | ir.For)}
-    elements = [e for e in all_expressions((loop,)) if isinstance(e, ir.ElementOf)]
+    polled = frozenset(polled_arrays(loop))
+    elements = [
+        e
+        for e in all_expressions((loop,))
+        if isinstance(e, ir.ElementOf) or (isinstance(e, ir.Load) and e.array.name in polled)
+    ]
     return bool(elements) and all(
         any(isinstance(x, ir.Var) and x.name in assigned for i in e.indices for x in expressions(i))
         for e in elements
