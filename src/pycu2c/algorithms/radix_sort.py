@@ -27,7 +27,7 @@ from pycu2c.kernels.kernel import Kernel, device, kernel
 
 _ON_GPU = 384, 21  # threads of a block, and items of 4 bytes of a thread
 _DIGIT_BITS, _DIGITS = 8, 256
-_COUNT_THREADS, _COUNT_UNROLL = 256, 8
+_COUNT_ON_GPU, _COUNT_ON_CPU = (256, 8), (1, 1024)  # threads, and keys that each loads at a time
 _MAX_COUNT_BLOCKS = 660  # five on each multiprocessor of an H200, which run at the same time
 _MAX_COUNT = 2**30 - 1  # of a state of 32 bits, whose lowest two bits are the status
 
@@ -47,15 +47,17 @@ def clipped(index: Any, size: Any) -> Any:
 
 
 @functools.cache
-def count_kernel(backend: Any, passes: int, unroll: int, *, descending: bool) -> Kernel[Any]:
+def count_kernel(
+    backend: Any, passes: int, threads: int, unroll: int, *, descending: bool
+) -> Kernel[Any]:
     """Return the kernel that counts all digits of keys, of which it loads ``unroll`` at a time."""
 
-    @kernel(backend=backend, launch_bounds=_COUNT_THREADS, wraparound=False)
+    @kernel(backend=backend, launch_bounds=threads, wraparound=False)
     def count_digits(counts: Any, keys: Any, first_bit: Any, end_bit: Any) -> None:
         """Add the counts of each digit to those of its pass."""
-        rank, tile_size = cuda.threadIdx.x, _COUNT_THREADS * unroll
+        rank, tile_size = cuda.threadIdx.x, threads * unroll
         of_block = cuda.shared.array(passes * _DIGITS, np.uint32)
-        for i in range(rank, passes * _DIGITS, _COUNT_THREADS):
+        for i in range(rank, passes * _DIGITS, threads):
             of_block[i] = 0
         cuda.syncthreads()
         last_mask = np.int32(_DIGITS - 1) >> (passes * _DIGIT_BITS - (end_bit - first_bit))
@@ -65,15 +67,15 @@ def count_kernel(backend: Any, passes: int, unroll: int, *, descending: bool) ->
             start = tile * tile_size
             size = np.int32(min(len(keys) - start, tile_size))
             for i in range(unroll):  # loads without a condition overlap
-                items[i] = keys[start + clipped(rank + i * _COUNT_THREADS, size)]
+                items[i] = keys[start + clipped(rank + i * threads, size)]
             for i in range(unroll):
-                if rank + i * _COUNT_THREADS < size:
+                if rank + i * threads < size:
                     for k in range(passes):
                         mask = last_mask if k == passes - 1 else np.int32(_DIGITS - 1)
                         digit = digit_of(items[i], first_bit + k * _DIGIT_BITS, mask, descending)
                         cuda.atomic.add(of_block, k * _DIGITS + digit, 1)
         cuda.syncthreads()
-        for i in range(rank, passes * _DIGITS, _COUNT_THREADS):
+        for i in range(rank, passes * _DIGITS, threads):
             cuda.atomic.add(counts, i, of_block[i])
 
     return count_digits
@@ -339,10 +341,10 @@ def _sort(
     passes = -(-(end - begin_bit) // _DIGIT_BITS)
     state_dtype = np.uint32 if size <= _MAX_COUNT else np.uint64
     starts = where.zeros((passes * _DIGITS,), state_dtype)
-    blocks = min(-(-size // _COUNT_THREADS), _MAX_COUNT_BLOCKS if where.is_gpu else 16)
-    unroll = _COUNT_UNROLL if where.is_gpu else 1
-    count = count_kernel(where.backend, passes, unroll, descending=descending)
-    count[blocks, _COUNT_THREADS, stream](starts, keys, begin_bit, end)
+    threads, unroll = _COUNT_ON_GPU if where.is_gpu else _COUNT_ON_CPU
+    blocks = min(-(-size // threads), _MAX_COUNT_BLOCKS if where.is_gpu else 16)
+    count = count_kernel(where.backend, passes, threads, unroll, descending=descending)
+    count[blocks, threads, stream](starts, keys, begin_bit, end)
     scan_counts_kernel(where.backend)[passes, _DIGITS, stream](starts)
     item_size = max(4, *(d.itemsize for d in dtypes if d is not None))  # in shared memory
     threads, items = where.tile_shape(_ON_GPU, item_size)
