@@ -38,6 +38,7 @@ from pycu2c.kernels.kernel import Kernel, device, kernel
 # banks of shared memory
 _ON_GPU = 256, 7
 _THREADS = 128  # of the other launches
+_PARTS = 8  # of a segment, of which a thread combines items in turn
 _OFFSET_DTYPES = np.int32, np.uint32, np.int64  # which the kernels compute with
 
 
@@ -55,12 +56,34 @@ def ends_before(ends: Any, diagonal: Any, segments: Any, items: Any) -> Any:
 
 
 @device
-def load_item(sources: Any, index: Any) -> Any:
-    """Return an item: an element, or the product of an element of a matrix and one of a vector."""
+def load_item(sources: Any, index: Any, like: Any) -> Any:
+    """Return an item of the type of ``like``.
+
+    It is an element, or the product of an element of a matrix and one of a vector.
+    """
     if len(sources) == 1:
-        return sources[0][index]
+        return like.dtype.type(sources[0][index])
     data, indices, x = sources
-    return data[index] * x[indices[index]]
+    return like.dtype.type(data[index] * x[indices[index]])
+
+
+@device
+def reduce_items(sources: Any, first: Any, last: Any, value: Any, op: Any) -> Any:
+    """Combine a value with items in turn, in parts that do not wait for each other's results."""
+    length = (last - first) // _PARTS
+    if length > 1:
+        parts = cuda.local.array(_PARTS, value.dtype)
+        for k in range(_PARTS):
+            parts[k] = load_item(sources, first + k * length, value)
+        for i in range(1, length):
+            for k in range(_PARTS):
+                parts[k] = op(parts[k], load_item(sources, first + k * length + i, value))
+        for k in range(_PARTS):
+            value = op(value, parts[k])
+        first += _PARTS * length
+    for i in range(first, last):
+        value = op(value, load_item(sources, i, value))
+    return value
 
 
 @functools.cache
@@ -148,13 +171,15 @@ def segments_kernel(
         values = segments + 1  # the index of the first item in the memory of the merged list
         results = cuda.shared.array(size, out.dtype)
         items = cuda.local.array(items_per_thread, out.dtype)
-        for i in range(items_per_thread):  # loads without a condition overlap
-            items[i] = load_item(sources, min(first_item + rank + i * threads, last_item))
-        for i in range(items_per_thread):
-            if rank + i * threads < count:
-                store_words(entries, values + rank + i * threads, items[i])
-        for i in range(rank, items_per_thread, threads):
-            store_words(entries, values + count + i, initial)
+        if threads > 1:
+            for i in range(items_per_thread):  # loads without a condition overlap
+                index = min(first_item + rank + i * threads, last_item)
+                items[i] = load_item(sources, index, initial)
+            for i in range(items_per_thread):
+                if rank + i * threads < count:
+                    store_words(entries, values + rank + i * threads, items[i])
+            for i in range(rank, items_per_thread, threads):
+                store_words(entries, values + count + i, initial)
         for i in range(rank, segments + 1, threads):
             entries[i] = offsets[first + 1 + i] - first_item if i < segments else 2 * size
         cuda.syncthreads()
@@ -162,12 +187,12 @@ def segments_kernel(
         first_segment = ends_before(entries, diagonal, segments, count)
         segment, item, value = first_segment, diagonal - first_segment, initial
         if threads == 1:
+            item = first_item
             for segment in range(segments):
-                for i in range(item, entries[segment]):
-                    value = combine(value, load_words(entries, values + i, initial))
-                item, results[segment], value = entries[segment], value, initial
-            for i in range(item, count):
-                value = combine(value, load_words(entries, values + i, initial))
+                end = first_item + entries[segment]
+                results[segment] = reduce_items(sources, item, end, value, combine)
+                item, value = end, initial
+            value = reduce_items(sources, item, first_item + count, value, combine)
             segment = segments
         elif cuda.any_sync(ALL_LANES, entries[segment] < item + items_per_thread):
             end = entries[segment]
