@@ -5,10 +5,10 @@ iteration so that other threads make progress: ``while atomic.cas(…): pass`` -
 atomic.cas(…): yield``. A loop that accesses other elements in each iteration, such as the insertion
 into a hash table or a look-back, hardly waits, and yields after some iterations. All calls of the
 same warp operation share their contribution arrays: threads that synchronize may be at different
-calls. Each thread reads its results before its next wait. Requires the form DECLARED (``ir/forms.py``) with
-barriers lowered to waits. Guarantees one CoroutineLoop, which contains all waits. Uses
-``analysis.busy_wait``. Reference: Conway, "Design of a separable transition-diagram compiler"
-(1963).
+calls. Each thread reads its results before its next wait. Requires the form DECLARED
+(``ir/forms.py``) with barriers lowered to waits. Guarantees one CoroutineLoop, which contains all
+waits. Uses ``analysis.busy_wait``. Reference: Conway, "Design of a separable transition-diagram
+compiler" (1963).
 """
 
 from __future__ import annotations
