@@ -36,7 +36,7 @@ from pycu2c.kernels.kernel import Kernel, device, kernel
 
 # threads of a block, and entries of the merged list of a thread: odd, so that threads use different
 # banks of shared memory
-_ON_GPU = 256, 7
+_ON_GPU, _PRODUCTS_ON_GPU = (256, 15), (256, 7)  # of elements, and of products
 _THREADS = 128  # of the other launches
 _PARTS = 8  # of a segment, of which a thread combines items in turn
 _OFFSET_DTYPES = np.int32, np.uint32, np.int64  # which the kernels compute with
@@ -328,7 +328,8 @@ def _reduce(
         where.fill(result, start)
         return result
     item_size = max(result.dtype.itemsize, 4) * (1 if where.is_gpu else 2)  # two arrays are shared
-    threads, items = where.tile_shape(_ON_GPU, item_size)
+    shape = _ON_GPU if len(sources) == 1 else _PRODUCTS_ON_GPU
+    threads, items = where.tile_shape(shape, item_size)
     tiles = -(-(segments + count) // (threads * items))
     starts = where.empty((tiles + 1,), offsets.dtype)
     carries = where.empty((tiles,), result.dtype)
