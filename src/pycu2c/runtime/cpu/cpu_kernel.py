@@ -205,7 +205,7 @@ def load(binary: CompiledBinary, *flag_names: str) -> Any:
         path = artifact_store.write_private_file(f"{binary.entry}.so", binary.data)
         with delaying_forks():
             return backend.load_library(path, flags)
-    except OSError as error:
+    except (OSError, UnicodeEncodeError) as error:
         missing = toolchain_errors.undefined_functions_in(str(error))
         if missing:
             raise toolchain_errors.UndefinedFunctionError(missing) from error

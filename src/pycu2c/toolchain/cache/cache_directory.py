@@ -8,25 +8,21 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import errno
 import functools
 import os
+import shutil
 import stat
 import sys
-import time
+import tempfile
 from _thread import _local as ThreadLocal  # importing ``threading`` takes longer
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from pycu2c.base.errors import environment_setting
 from pycu2c.base.hashing import digest_of
 from pycu2c.base.records import dataclass
-from pycu2c.toolchain.cache import file_locks
 
 SCHEMA = 4  # increase it when the format of entries or of keys changes
 
-# prefix of the directories of one process, and the lock file that the process holds there
-_PREFIX, _LOCK_NAME = "pycu2c-run-", "alive"
-_ENTRY_LOCK_PREFIX = "pycu2c-lock-"
 _ON_VALUES, _OFF_VALUES = ("1", "on", "yes", "true"), ("0", "off", "no", "false")
 
 
@@ -45,13 +41,6 @@ class CacheLocation:
 def locate() -> CacheLocation:
     """Return the directory of the cache; create it if it does not exist."""
     return _locate(*_settings())
-
-
-def locate_without_creating() -> CacheLocation:
-    """Return the directory of the cache without creating it."""
-    path = _configured_path(*_settings()[1:])
-    missing = path is not None and not os.path.lexists(os.path.realpath(path))
-    return _locate.__wrapped__(*_settings(), creates=False) if missing else locate()
 
 
 class _ThreadOverride(ThreadLocal):
@@ -108,18 +97,15 @@ def _parse_switch(text: str) -> str:
 
 
 @functools.lru_cache(maxsize=8)
-def _locate(switch: str, chosen: str, xdg: str, home: str, creates: bool = True) -> CacheLocation:
+def _locate(switch: str, chosen: str, xdg: str, home: str) -> CacheLocation:
     path = _configured_path(chosen, xdg, home)
     if switch:
         return CacheLocation(path or "", f"PYCU2C_CACHE is {switch}", readable=False)
     if path is None:
         return CacheLocation("", "there is no home directory", readable=False)
     directory = os.path.realpath(path)
-    if creates:
-        problem = _creation_problem(directory) or _trust_problem(directory)
-    else:
-        problem = _expected_creation_problem(directory)
-    if problem or not creates:
+    problem = _creation_problem(directory) or _trust_problem(directory)
+    if problem:
         return CacheLocation(directory, problem, readable=False)
     if not os.access(directory, os.W_OK):
         return CacheLocation(directory, f"{directory} cannot be written")
@@ -164,16 +150,6 @@ def _creation_problem(directory: str) -> str:
     return ""
 
 
-def _expected_creation_problem(directory: str) -> str:
-    """Predict ``_creation_problem`` of a directory that does not exist from its parents."""
-    parent = next(filter(os.path.lexists, _with_parents(directory)))
-    if not os.path.isdir(parent):
-        return f"{directory} cannot be used: {os.strerror(errno.ENOTDIR)}"
-    if not os.access(parent, os.W_OK | os.X_OK):
-        return f"{directory} cannot be used: {os.strerror(errno.EACCES)}"
-    return _owner_problem(parent)
-
-
 def _trust_problem(directory: str) -> str:
     """Say why another user could have placed code in a directory; empty if none could.
 
@@ -183,13 +159,6 @@ def _trust_problem(directory: str) -> str:
         return ""
     if os.stat(directory).st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return f"{directory} can be written by others, so code in it cannot be trusted"
-    return _owner_problem(directory)
-
-
-def _owner_problem(directory: str) -> str:
-    """Say why another user could replace what is below a directory; empty if none could."""
-    if os.name != "posix":
-        return ""
     for folder in _with_parents(directory):
         status = os.stat(folder)
         if is_untrusted_owner(status.st_uid):
@@ -270,34 +239,20 @@ _PRIVATE_DIRECTORIES: dict[int, str] = {}  # by process: a forked child creates 
 def private_directory() -> str:
     """Return the temporary directory of this process, which is removed at exit.
 
-    If the process is killed, a later one removes it. Raises OSError if no directory is writable.
+    Raises OSError if no directory is writable.
     """
     process = os.getpid()
     found = _PRIVATE_DIRECTORIES.get(process)
     if found is None or not os.path.isdir(found):
-        found = _new_temporary_directory()
-        file_locks.hold(os.path.join(found, _LOCK_NAME))
+        found = tempfile.mkdtemp(prefix="pycu2c-run-")
         _PRIVATE_DIRECTORIES[process] = found
         atexit.register(_remove_at_exit, found, process)
-        _remove_orphans(os.path.dirname(found))
     return found
 
 
 def new_private_folder() -> str:
     """Create a folder in the temporary directory of this process."""
-    folder = os.path.join(private_directory(), os.urandom(8).hex())
-    os.mkdir(folder, 0o700)
-    return folder
-
-
-# as in ``tempfile``, whose import takes as long as linking a kernel
-_TEMPORARY_VARIABLES = ("TMPDIR", "TEMP", "TMP")
-_TEMPORARY_FOLDERS = ("/tmp", "/var/tmp", "/usr/tmp")
-
-
-def _temporary_folders() -> tuple[str, ...]:
-    configured = [os.environ[name] for name in _TEMPORARY_VARIABLES if os.environ.get(name)]
-    return (*map(os.path.abspath, configured), *_TEMPORARY_FOLDERS)
+    return tempfile.mkdtemp(dir=private_directory())
 
 
 def entry_lock(path: str) -> str:
@@ -306,26 +261,12 @@ def entry_lock(path: str) -> str:
     It is in a temporary folder, which the processes of one machine share: locks of network file
     systems may be missing, or block without limit.
     """
-    name = f"{_ENTRY_LOCK_PREFIX}{digest_of(path.encode('utf-8', 'surrogatepass'))[:32]}"
-    folders = (folder for folder in _temporary_folders() if os.access(folder, os.W_OK))
-    return os.path.join(next(folders, os.curdir), name)
-
-
-def _new_temporary_directory() -> str:
-    """Create a directory where temporary files are stored."""
-    problem: OSError | None = None
-    for folder in _temporary_folders():
-        created = os.path.join(folder, f"{_PREFIX}{os.urandom(8).hex()}")
-        try:
-            created.encode()  # libraries cannot be loaded from a folder whose name is no text
-            os.mkdir(created, 0o700)
-            return created
-        except UnicodeEncodeError:
-            problem = problem or OSError(errno.EILSEQ, "its name is not UTF-8", folder)
-        except OSError as error:
-            problem = problem or error
-    assert problem
-    raise problem
+    name = f"pycu2c-lock-{digest_of(path.encode('utf-8', 'surrogatepass'))[:32]}"
+    try:
+        folder = tempfile.gettempdir()
+    except FileNotFoundError:  # none is writable
+        folder = os.curdir
+    return os.path.join(folder, name)
 
 
 def existing_private_directory() -> str | None:
@@ -339,44 +280,8 @@ def _remove_at_exit(directory: str, process: int) -> None:
 
 
 def remove_tree(directory: str) -> None:
-    """Remove a directory and its contents, ignoring errors; do not follow symbolic links."""
-    for folder, _, files in os.walk(directory, topdown=False):
-        for name in files:
-            _suppressing_errors(os.unlink, os.path.join(folder, name))
-        with contextlib.suppress(OSError):
-            links = [entry.path for entry in os.scandir(folder) if entry.is_symlink()]
-            for path in links:
-                _suppressing_errors(os.unlink, path)
-        _suppressing_errors(os.rmdir, folder)
-
-
-def _suppressing_errors(remove: Callable[[str], None], path: str) -> None:
-    with contextlib.suppress(OSError):
-        remove(path)
-
-
-def _remove_orphans(folder: str) -> None:
-    """Remove the directories of dead processes; a live process holds a lock in its directory."""
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.startswith(_PREFIX) and entry.is_dir(follow_symlinks=False):
-                with contextlib.suppress(OSError):
-                    _remove_if_orphan(entry.path, entry.stat())
-            elif entry.name.startswith(_ENTRY_LOCK_PREFIX):
-                with contextlib.suppress(OSError):
-                    is_old = abs(time.time() - entry.stat().st_mtime) > 60
-                    if is_old and file_locks.is_free(entry.path):
-                        os.unlink(entry.path)
-
-
-def _remove_if_orphan(directory: str, status: os.stat_result) -> None:
-    is_new = abs(time.time() - status.st_mtime) < 60  # it may have no lock yet
-    if is_new or status.st_uid != _user():
-        return
-    with contextlib.suppress(OSError):  # the process died before it wrote a file
-        os.rmdir(directory)
-    if file_locks.is_free(os.path.join(directory, _LOCK_NAME)):
-        remove_tree(directory)
+    """Remove a directory and its contents, ignoring errors."""
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def sibling_folder(name: str) -> str:

@@ -77,7 +77,7 @@ def _parse_size(text: str) -> int:
 
 def usage() -> CacheUsage:
     """Return the contents of the cache."""
-    location = cache_directory.locate_without_creating()
+    location = cache_directory.locate()
     directory = pathlib.Path(location.directory)
     by_suffix: dict[str, list[_File]] = {}
     for file in entries(directory) if location.readable else ():
@@ -96,7 +96,7 @@ def clear(*, unused_for: float = 0.0, everything: bool = False) -> tuple[int, in
     everything: also remove entries of other versions of pycu2c, unpacked CUDA headers, rejected
     source, and binaries that were linked from memory.
     """
-    location = cache_directory.locate_without_creating()
+    location = cache_directory.locate()
     if not location.readable:
         return 0, 0
     directory = pathlib.Path(location.directory)
@@ -133,14 +133,14 @@ def _sort_time(file: _File, now: float) -> float:
     return file.last_used if file.last_used < now + _DAY else 0.0
 
 
-_IS_ENTRY = re.compile(r"[0-9a-f]{64}(-[0-9a-f]{32})?\.[a-z]+")  # names of schema 1 have a digest
+_IS_ENTRY = re.compile(r"[0-9a-f]{64}\.[a-z]+")
 _IS_REJECTED = re.compile(r".*-[0-9a-f]{12}\.(c|cu)")
 _IS_LINKED = re.compile(r"\w+-[0-9a-f]{12}\.[a-z]+.*")
 
 
 def entries(directory: Path) -> Iterator[_File]:
     """Yield files with names of entries: a directory of the user may contain other files."""
-    for folder in (*directory.glob("[0-9a-f]"), *directory.glob("[0-9a-f][0-9a-f]")):
+    for folder in directory.glob("[0-9a-f]"):
         yield from _matching_files(_IS_ENTRY, folder)
 
 

@@ -42,24 +42,6 @@ def exclusive(path: str, unneeded: Callable[[], bool]) -> Iterator[None]:
                 os.unlink(path)
 
 
-def hold(path: str) -> None:
-    """Create a file and lock it for the lifetime of this process."""
-    handle = _open(path)
-    if handle is not None:
-        _try_lock(handle)
-
-
-def is_free(path: str) -> bool:
-    """Return whether a lock file exists and no process holds it."""
-    if not os.path.exists(path):
-        return False
-    handle = _open(path)
-    try:
-        return handle is not None and _try_lock(handle) is True
-    finally:
-        _release(handle)
-
-
 def _open(path: str) -> int | None:
     try:
         handle = os.open(path, _OPEN_FLAGS, 0o600)

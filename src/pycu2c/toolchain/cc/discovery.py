@@ -11,7 +11,6 @@ import sys
 
 from pycu2c.base.records import dataclass
 from pycu2c.toolchain import subprocesses, toolchain_errors
-from pycu2c.toolchain.cache import artifact_store
 from pycu2c.toolchain.cc import flags as compiler_flags
 
 _INSTALL = """Any of these installs one:
@@ -124,29 +123,12 @@ def split(command: str) -> tuple[str, ...]:
 
 def probe_compiler(command: tuple[str, ...], path: str) -> Compiler | None:
     """Return the compiler that a command starts; None if it cannot be run."""
-    program = _program(command[0], path) if command else None
+    program = shutil.which(command[0], path=path) if command else None
     if program is None:
         return None
     full_command = (os.path.abspath(program), *command[1:])  # the working directory may change
-    key = _key_of_version(full_command)
-    found = artifact_store.load(key, ".txt") if key else None
-    version = found.data.decode() if found else _version(full_command)
-    if version is None:
-        return None
-    if key and not found and _is_one_compiler(full_command[0]):
-        artifact_store.store(key, ".txt", version.encode())
-    return Compiler(full_command, version)
-
-
-def _program(name: str, path: str) -> str | None:
-    """Find a program on the path. Replaces ``shutil.which``, whose module takes long to import."""
-    if os.name != "posix":
-        return shutil.which(name, path=path)
-    for folder in [""] if os.path.dirname(name) else path.split(os.pathsep):
-        file = os.path.join(folder, name)
-        if os.access(file, os.X_OK) and os.path.isfile(file):
-            return file
-    return None
+    version = _version(full_command)
+    return None if version is None else Compiler(full_command, version)
 
 
 def _version(command: tuple[str, ...]) -> str | None:
@@ -157,28 +139,3 @@ def _version(command: tuple[str, ...]) -> str | None:
             return None
         raise toolchain_errors.file_error(error) from error  # of a temporary file
     return completed.output.strip() if completed.returncode == 0 else None
-
-
-def _key_of_version(command: tuple[str, ...]) -> str | None:
-    """Return the cache key of a compiler's version; None for commands with arguments."""
-    if len(command) > 1:
-        return None
-    try:
-        status = os.stat(command[0])
-    except OSError:
-        return None
-    state = f"{status.st_ino} {status.st_mtime_ns} {status.st_size}"
-    return artifact_store.key_of("version", command[0], state)
-
-
-def _is_one_compiler(program: str) -> bool:
-    """Return whether a file is a compiler, not a wrapper that may start any (scripts, ccache)."""
-    try:
-        handle = os.open(program, os.O_RDONLY)
-        try:
-            is_binary = os.read(handle, 4) == b"\x7fELF"
-        finally:
-            os.close(handle)
-    except OSError:
-        return False
-    return is_binary and "ccache" not in os.path.realpath(program)
