@@ -19,11 +19,6 @@ PACKAGE = ROOT / "src" / "pycu2c"
 FILES = sorted(PACKAGE.rglob("*.py"))
 FOLDERS = sorted({path.parent for path in FILES})
 
-# modules that defer an import: the border to the compiler
-DEFERRING = {
-    "kernels/launcher.py",
-}
-
 
 def python_files(directory: str) -> list[Path]:
     """Return the files of a directory of the repository, without programs that tests read."""
@@ -46,11 +41,6 @@ def test_layers() -> None:
     assert cli.lint_imports(config_filename=config, no_cache=True) == cli.EXIT_STATUS_SUCCESS
 
 
-def test_deferred_imports() -> None:
-    result = {name_of(p) for p in FILES if "lazy_module(" in p.read_text()}
-    assert result - {"base/lazy_imports.py"} == DEFERRING
-
-
 def imports(tree: ast.AST) -> list[str]:
     """The modules of this package that a syntax tree imports."""
     result = [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
@@ -59,9 +49,9 @@ def imports(tree: ast.AST) -> list[str]:
 
 
 def imported_modules(path: Path, modules: set[str]) -> set[str]:
-    """The modules that a module names in an import, anywhere in its text, or defers."""
+    """The modules that a module names in an import, anywhere in its text."""
     tree = ast.parse(path.read_text())
-    result = set(re.findall(r'lazy_module\("([\w.]+)"\)', path.read_text()))
+    result: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             result |= {alias.name for alias in node.names}
@@ -72,7 +62,7 @@ def imported_modules(path: Path, modules: set[str]) -> set[str]:
 
 
 def test_imports_have_no_cycles() -> None:
-    """Imports under TYPE_CHECKING and deferred ones are counted."""
+    """Imports under TYPE_CHECKING are counted."""
     parts = {path: path.relative_to(PACKAGE.parent).with_suffix("").parts for path in FILES}
     names = {path: ".".join(p[:-1] if p[-1] == "__init__" else p) for path, p in parts.items()}
     modules = set(names.values())

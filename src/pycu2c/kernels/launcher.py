@@ -16,7 +16,7 @@ from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.cached_properties import cached_property
 from pycu2c.base.diagnostics import CompileError, LaunchError, LaunchWarning, warn
 from pycu2c.base.launch_assumptions import LaunchAssumptions
-from pycu2c.base.lazy_imports import lazy_module
+from pycu2c.base.lazy_imports import import_module
 from pycu2c.base.limits import DEFAULT_BLOCK_THREADS
 from pycu2c.base.output import tracing
 from pycu2c.base.records import dataclass, field, replace
@@ -54,9 +54,7 @@ from pycu2c.runtime.runner import (
 from pycu2c.toolchain.nvrtc import occupancy
 
 if TYPE_CHECKING:
-    from pycu2c.kernels import kernel_compiler
-else:  # imported when the first kernel is compiled; cached kernels do not need it
-    kernel_compiler = lazy_module("pycu2c.kernels.kernel_compiler")
+    from pycu2c.kernels.kernel_compiler import KernelCompiler
 
 _MAX_SPECIALIZATIONS = 16  # of a signature; later launches share a kernel for any block shape
 
@@ -123,8 +121,10 @@ class Launcher:
         self.dispatch_table: table.DispatchTable | None = None
 
     @cached_property
-    def compiler(self) -> kernel_compiler.KernelCompiler:
-        return kernel_compiler.KernelCompiler(self.source, self.cache, self.options)
+    def compiler(self) -> KernelCompiler:
+        module = import_module("pycu2c.kernels.kernel_compiler")  # cached kernels do not need it
+        compiler: KernelCompiler = module.KernelCompiler(self.source, self.cache, self.options)
+        return compiler
 
     @property
     def parameters(self) -> tuple[str, ...]:
