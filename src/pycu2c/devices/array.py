@@ -162,11 +162,9 @@ class DeviceArray(ArrayData, NoHostArithmetic):
         if order not in ("C", "F"):
             raise ValueError(f"order is 'C', 'F' or 'A', not {order!r}")
         extents = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
-        resolved = view_geometry.resolved_shape(self.size, tuple(map(operator.index, extents)))
-        view = view_geometry.reshaped(self.shape, self.strides, resolved, order)
-        if view is None:
-            return self.copy(order).reshape(resolved, order=order)
-        return self._view(view)
+        target = tuple(map(operator.index, extents))
+        view = view_geometry.reshaped(self.shape, self.strides, target, order)
+        return self.copy(order).reshape(target, order=order) if view is None else self._view(view)
 
     def ravel(self, order: Order | Literal["A"] = "C") -> DeviceArray:
         """Return the elements along one axis: a view if possible, else a copy."""

@@ -85,49 +85,15 @@ def broadcast(shape: Shape, strides: Shape, target: Shape) -> ViewGeometry:
 # ---- other shapes ------------------------------------------------------------------------------
 
 
-def resolved_shape(size: int, shape: Shape) -> Shape:
-    """Replace a -1 in a shape. Raises ValueError if ``size`` elements do not have the shape."""
-    known_size = 1
-    for extent in shape:
-        known_size *= extent if extent >= 0 else 1
-    unknown_count = sum(extent < 0 for extent in shape)
-    if (
-        unknown_count > 1
-        or (unknown_count and (not known_size or size % known_size))
-        or (not unknown_count and known_size != size)
-    ):
-        raise ValueError(f"{size} elements have no shape {shape}")
-    return tuple(extent if extent >= 0 else size // known_size for extent in shape)
-
-
-def reshaped(shape: Shape, strides: Shape, target: Shape, order: str) -> ViewGeometry | None:
-    """Return the view with another shape of the same size; None if only a copy has it."""
-    if 0 in shape:
-        return ViewGeometry(0, target, packed_strides(target, 0))
-    if order == "F":  # the transpose of a view of the transpose in C order
-        steps = _reshaped_strides(shape[::-1], strides[::-1], target[::-1])
-        return None if steps is None else ViewGeometry(0, target, steps[::-1])
-    steps = _reshaped_strides(shape, strides, target)
-    return None if steps is None else ViewGeometry(0, target, steps)
-
-
-def _reshaped_strides(shape: Shape, strides: Shape, target: Shape) -> Shape | None:
-    """Return the strides of the elements in the same order with another shape, if any exist."""
-    axes = merged_axes(shape, strides)
-    steps: list[int] = []
-    # the remaining length and the stride of the current merged axis
-    remaining, (step,) = axes.pop() if axes else MergedAxis(1, (0,))
-    for extent in reversed(target):
-        if extent == 1:
-            steps.append(step)
-            continue
-        if remaining == 1 and axes:
-            remaining, (step,) = axes.pop()
-        if remaining % extent:
-            return None
-        steps.append(step)
-        remaining, step = remaining // extent, step * extent
-    return tuple(reversed(steps))
+def reshaped(shape: Shape, strides: Shape, target: Shape, order: Any) -> ViewGeometry | None:
+    """Return the view with another shape; None if only a copy has it. Raises ValueError."""
+    array = _array_of(shape, strides)
+    contiguous = _array_of(shape, packed_strides(shape, 1, order))
+    resolved = contiguous.reshape(target, order=order)  # raises ValueError for another size
+    try:
+        return _geometry_of(array.reshape(resolved.shape, order=order, copy=False))
+    except ValueError:
+        return None
 
 
 def merged_axes(shape: Shape, *strides: Shape) -> list[MergedAxis]:

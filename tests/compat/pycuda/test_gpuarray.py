@@ -342,7 +342,7 @@ def test_shapes() -> None:
     assert (there.get() == 1).all()
     assert view.base is there
     for shape in ((5, 5), (-1, -1), (7, -1)):
-        with pytest.raises(ValueError, match="shape"):
+        with pytest.raises(ValueError, match=r"shape|one unknown dimension"):
             there.reshape(shape)
     same(there[:, 1:3].reshape(8), np.ones(8, np.float32))
     with pytest.raises(ValueError, match="axes"):
