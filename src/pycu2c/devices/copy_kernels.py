@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from pycu2c import cuda
 from pycu2c.base import dtypes
-from pycu2c.devices import view_geometry
+from pycu2c.devices import strided_boxes, view_geometry
 from pycu2c.devices.array_data import ArrayData
 from pycu2c.devices.view_geometry import MergedAxis
 from pycu2c.kernels.kernel import kernel
-from pycu2c.runtime.arguments.strides import Shape
-
-_BLOCK_SIZE = 256
-_MAX_GRID_YZ = 65535
 
 
 @kernel(backend="cuda")
@@ -34,17 +28,8 @@ def copy(target: ArrayData, source: ArrayData, stream: int) -> None:
     if target.dtype == source.dtype:
         word_dtype = _word_dtype(target, source)
         target, source = _as_words(target, word_dtype), _as_words(source, word_dtype)
-    axes = _merged_axes(target, source)
-    outer, inner = axes[:-3], axes[-3:]
-    inner = [MergedAxis(1, (target.itemsize, source.itemsize))] * (3 - len(inner)) + inner
-    shape = tuple(axis.extent for axis in inner)
-    launch = copy_elements[_grid(shape), _block(shape), stream]
-    strides = list(zip(*(axis.strides for axis in inner)))
-    for target_offset, source_offset in _offsets(outer):
-        launch(
-            _box(target, target_offset, shape, strides[0]),
-            _box(source, source_offset, shape, strides[1]),
-        )
+    for box in strided_boxes.boxes(_merged_axes(target, source), (target, source)):
+        copy_elements[(*strided_boxes.configuration(box[0].shape), stream)](*box)
 
 
 def can_convert(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
@@ -78,27 +63,3 @@ def _merged_axes(target: ArrayData, source: ArrayData) -> list[MergedAxis]:
         for numbers in (target.shape, target.strides, source.strides)
     )
     return view_geometry.merged_axes(shape, *strides)
-
-
-def _offsets(outer: list[MergedAxis]) -> Iterator[tuple[int, int]]:
-    """Yield the offsets in bytes of each three-dimensional box, in target and source."""
-    for index in itertools.product(*(range(axis.extent) for axis in outer)):
-        yield (
-            sum(i * axis.strides[0] for i, axis in zip(index, outer)),
-            sum(i * axis.strides[1] for i, axis in zip(index, outer)),
-        )
-
-
-def _box(array: ArrayData, offset: int, shape: Shape, strides: Shape) -> ArrayData:
-    return ArrayData(array._memory, array.address + offset, shape, strides, array.dtype)
-
-
-def _block(shape: Shape) -> Shape:
-    """Return a block with up to 256 threads along the last axis, and the others along the next."""
-    x = min(_BLOCK_SIZE, max(32, 1 << (shape[2] - 1).bit_length()))
-    return x, _BLOCK_SIZE // x, 1
-
-
-def _grid(shape: Shape) -> Shape:
-    x, y, _ = _block(shape)
-    return -(-shape[2] // x), min(-(-shape[1] // y), _MAX_GRID_YZ), min(shape[0], _MAX_GRID_YZ)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
 from pycu2c import cuda
 from pycu2c.compat.numba.array_placement import Backend
-from pycu2c.devices import view_geometry
+from pycu2c.devices import strided_boxes, view_geometry
 from pycu2c.devices.array import DeviceArray
+from pycu2c.devices.strided_boxes import THREADS
+from pycu2c.devices.view_geometry import MergedAxis, ViewGeometry
 from pycu2c.kernels.kernel import DeviceFunction, Kernel, make_kernel
-from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.cuda.memory import HOST
-
-THREADS = 256
-_MAX_BLOCKS = 65535  # of a grid along y and z
 
 
 def map_1d(function, out, *inputs):  # type: ignore[no-untyped-def]
@@ -71,49 +68,21 @@ def map_elements(
     """Compute ``out[...] = function(*inputs)`` for arrays of one shape."""
     if not out.size:
         return
-    axes = view_geometry.merged_axes(out.shape, *(a.strides for a in (out, *inputs)))
-    inner, outer = axes[-3:], axes[:-3]
-    if len(inner) > 1:
-        shape = (1,) * (3 - len(inner)) + tuple(extent for extent, _ in inner)
-        launch = _kernel(map_3d, backend)[_grid(shape), _block(shape), stream]
-    else:
-        shape = tuple(extent for extent, _ in inner) or (1,)
-        kernel_function, elements_per_thread = (
-            (map_1d, 1) if out.device == HOST else (map_1d_by_four, 4)
-        )
-        launch = _kernel(kernel_function, backend)[
-            -(-shape[0] // (THREADS * elements_per_thread)), THREADS, stream
-        ]
-    for index in itertools.product(*(range(extent) for extent, _ in outer)):
-        axis_offsets = zip(*([i * s for s in strides] for i, (_, strides) in zip(index, outer)))
-        offsets = list(map(sum, axis_offsets)) or [0] * (1 + len(inputs))
-        subarrays = [
-            _subarray(a, offsets[k], shape, [strides[k] for _, strides in inner])
-            for k, a in enumerate((out, *inputs))
-        ]
-        launch(function, *subarrays)
-
-
-def _subarray(
-    array: DeviceArray, offset: int, shape: Shape, inner_strides: list[int]
-) -> DeviceArray:
-    """Return the view at an offset in bytes; ``inner_strides`` omits leading axes of length 1."""
-    strides = (array.itemsize,) * (len(shape) - len(inner_strides)) + tuple(inner_strides)
-    address = array.address + offset
-    return DeviceArray(
-        array._memory, address, shape, strides, array.dtype, array.writeable, array.stream
+    arrays = (out, *inputs)
+    axes = view_geometry.merged_axes(out.shape, *(a.strides for a in arrays))
+    if len(axes) > 1:
+        for box in strided_boxes.boxes(axes, arrays):
+            configuration = strided_boxes.configuration(box[0].shape)
+            _kernel(map_3d, backend)[(*configuration, stream)](function, *box)
+        return
+    extent, strides = axes[0] if axes else MergedAxis(1, tuple(a.itemsize for a in arrays))
+    kernel_function, elements_per_thread = (
+        (map_1d, 1) if out.device == HOST else (map_1d_by_four, 4)
     )
-
-
-def _block(shape: Shape) -> Shape:
-    """Return a block of ``THREADS`` threads: along x as the last axis requires, others along y."""
-    x = min(THREADS, max(32, 1 << (shape[2] - 1).bit_length()))
-    return x, THREADS // x, 1
-
-
-def _grid(shape: Shape) -> Shape:
-    x, y, _ = _block(shape)
-    return -(-shape[2] // x), min(-(-shape[1] // y), _MAX_BLOCKS), min(shape[0], _MAX_BLOCKS)
+    blocks = -(-extent // (THREADS * elements_per_thread))
+    _kernel(kernel_function, backend)[blocks, THREADS, stream](
+        function, *(a._view(ViewGeometry(0, (extent,), (s,))) for a, s in zip(arrays, strides))
+    )
 
 
 def call_per_core_array(
