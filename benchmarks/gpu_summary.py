@@ -23,7 +23,6 @@ TYPED = "pycu2c: k[grid, block](…)"
 LAUNCHES = (
     (TYPED, 1.7),
     ("pycu2c: configured before", 1.5),
-    ("pycu2c: prepared", 1.3),
 )
 OTHERS = (
     "CuPy: RawKernel",

@@ -116,7 +116,7 @@ def test_the_table_of_launches(tmp_path: Path) -> None:
     *_, head, first = ran.partition("launches on the CPU")[2].splitlines()[:3]
     assert head.split(" | ")[1:] == ["3 arguments", "5 arguments", "12 arguments"]
     assert first.count("1.00×") == 3
-    assert ran.splitlines()[-1].startswith("pycu2c: prepared")
+    assert ran.splitlines()[-1].startswith("pycu2c: configured before")
     result = results.load(tmp_path, "launch")
     assert {name for name, _ in gpu_summary.LAUNCHES} < set(result)
     assert all(set(result[name]) == {"3", "5", "12"} for name, _ in gpu_summary.LAUNCHES)
@@ -202,7 +202,7 @@ MEASURED = {
     "launch": {
         gpu_summary.C_LOOP: {"3": 2.0, "5": 2.0, "12": 2.0},
         gpu_summary.TYPED: {"3": 2.5, "5": 3.0, "12": 4.0},
-        "pycu2c: prepared": {"5": 2.2},
+        "pycu2c: configured before": {"5": 2.2},
         "Warp: launch": {"5": 2.5},
     },
     "graphs": {"C": {"1": 200.0, "50": 100.0}, "a graph": {"1": 210.0, "50": 110.0}},
@@ -254,7 +254,7 @@ def test_limits_and_measured_values(measured: Path, capsys: Any) -> None:
     assert status == 0
     typed = gpu_summary.TYPED
     assert rows[f"{typed} ÷ C loop"] == ["1.7", "1.500", "yes"]
-    assert rows["pycu2c: prepared ÷ C loop"] == ["1.3", "1.100", "yes"]
+    assert rows["pycu2c: configured before ÷ C loop"] == ["1.5", "1.100", "yes"]
     assert rows["a launch with 12 arguments − one with 3, µs"] == ["1", "1.500", "NO"]
     assert rows[f"{typed} ÷ Warp: launch"] == ["1", "1.200", "NO"]
     assert rows[f"{typed} ÷ PyCUDA: prepared_call"] == ["1", "", "not measured"]

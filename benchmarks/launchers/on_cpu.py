@@ -84,11 +84,11 @@ def with_numba() -> list[LaunchMethod]:
 def with_pycu2c() -> list[LaunchMethod]:
     found = []
     for count in COUNTS:
-        found += typed_configured_prepared(count, arrays(count), "cpu", lambda a: a)
+        found += called_and_configured(count, arrays(count), "cpu", lambda a: a)
     return found
 
 
-def typed_configured_prepared(
+def called_and_configured(
     count: int,
     given: list[Any],
     backend: Any,
@@ -98,12 +98,9 @@ def typed_configured_prepared(
     k = kernel(backend=backend)(PYTHON[count])
     text, names = named([*given, *(n.item() for n in NUMBERS[count])])
     names |= {"k": k, "grid": 1, "block": THREADS, "configured": k[1, THREADS]}
-    types = ["float32[::1]"] * len(given) + [type(n.item()).__name__ for n in NUMBERS[count]]
-    names["prepared"] = k.prepare(", ".join(types), 1, THREADS)
     methods = {
         "pycu2c: k[grid, block](…)": f"k[grid, block]({text})",
         "pycu2c: configured before": f"configured({text})",
-        "pycu2c: prepared": f"prepared({text})",
     }
     return [
         LaunchMethod(n, count, how, names, lambda: result(given[0]), wait)

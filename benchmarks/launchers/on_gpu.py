@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from launchers import COUNTS, NUMBERS, PYTHON, THREADS, C, LaunchMethod, arrays, named
-from launchers.on_cpu import typed_configured_prepared
+from launchers.on_cpu import called_and_configured
 from pycu2c import cuda, kernel
 from pycu2c.cuda_driver import driver, kernel_api, libcuda
 from pycu2c.toolchain.cc import cc
@@ -216,7 +216,7 @@ def with_pycu2c() -> list[LaunchMethod]:
     found = []
     for count in COUNTS:
         read = lambda array: array.copy_to_host()  # noqa: E731
-        found += typed_configured_prepared(count, on_device(count), "cuda", read, wait)
+        found += called_and_configured(count, on_device(count), "cuda", read, wait)
     return found
 
 

@@ -189,7 +189,7 @@ def test_valid_shapes(place: Any) -> None:
     array = to_device(np.zeros((2, 3)), device=place)
     assert array.reshape(3, 2).shape == array.reshape((3, -1)).shape == (3, 2)
     for shape in ((4, 2), (-1, -1), (-1, 4), (0, -1)):
-        with pytest.raises(ValueError, match="cannot reshape array of size 6|one unknown dimension"):
+        with pytest.raises(ValueError, match=r"cannot reshape array|one unknown"):
             array.reshape(shape)
 
 

@@ -136,13 +136,3 @@ def test_other_names_of_a_module_and_a_function_may_change(target: str) -> None:
     SETTINGS.other = 3
     globals()["OTHER"] = 4
     assert launch(k) == before[0]
-
-
-def test_prepared_launches_warn() -> None:
-    global SCALE
-    k, _ = new_kernel("cpu")
-    prepared, out = k.prepare("float64[:]", 1, 1), np.zeros(1)
-    prepared(out)
-    SCALE = 3
-    with pytest.warns(LaunchWarning, match="`SCALE` changed"):
-        prepared(out)

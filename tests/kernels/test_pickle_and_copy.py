@@ -68,8 +68,7 @@ def test_after_launches() -> None:
 def test_with_its_grid() -> None:
     configured = double[4, (16, 2)]
     assert repr(configured) == "<kernel double, grid (4, 1, 1), block (16, 2, 1)>"
-    launch = double.prepare("float64[::1]", 1, 32, stream=0)
-    assert repr(launch) == "<kernel double, grid (1, 1, 1), block (32, 1, 1), stream 0>"
+    assert repr(double[1, 32, 0]) == "<kernel double, grid (1, 1, 1), block (32, 1, 1), stream 0>"
 
 
 def test_names_of_cuda() -> None:

@@ -78,8 +78,6 @@ def test_a_grid_is_a_multiple_of_the_cluster(grid, message):
     with pytest.raises(LaunchError, match=message):
         marked[grid, 8]
     with pytest.raises(LaunchError, match=message):
-        marked.prepare(TYPES, grid, 8)
-    with pytest.raises(LaunchError, match=message):
         Kernel(marked.python, grid=grid, options=marked.options)
 
 

@@ -30,7 +30,6 @@ from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import replace
 from pycu2c.base.types import Scalar, Signature
 from pycu2c.base.values import scalar_of
-from pycu2c.declarations.signatures import SignatureError
 from pycu2c.devices.allocation import to_device
 from pycu2c.kernels.kernel import Configured, Kernel
 from pycu2c.native import _dispatch
@@ -41,7 +40,6 @@ from pycu2c.runtime.dispatch.guards import ArrayGuard, RecordedLaunch
 from pycu2c.runtime.dispatch.table import DispatchTable, Field, LaunchGuard, entry_of
 from pycu2c.runtime.launch_configuration import LAUNCH_HEADER
 from pycu2c.runtime.runner import FastPathLaunch, HiddenArguments
-from pycu2c.toolchain.cc import cc
 from support.launching import leaks
 
 
@@ -1014,47 +1012,6 @@ def test_at_most_so_many_entries() -> None:
         for _ in range(3):
             k[1, 4](out, None, f"text {n}")
             assert out.tolist() == [1] * 4
-
-
-# ---- prepared launches ---------------------------------------------------------------------
-
-
-def test_a_prepared_launch() -> None:
-    k, out = fresh(scale), np.zeros(4)
-    prepared = k.prepare("float64[::1], float64[::1], int", 1, 4)
-    assert k.launcher.latest is None
-    for x in range(4):
-        prepared(out, np.ones(4), x)
-        assert out.tolist() == [x + 1] * 4
-    assert prepared._launches.table is not None
-    prepared(x=9, a=np.zeros(4), out=out)
-    assert out.tolist() == [1] * 4
-
-
-def test_a_prepared_launch_compiles_before_it_launches(monkeypatch: pytest.MonkeyPatch) -> None:
-    k, out = fresh(scale), np.zeros(4)
-    prepared = k.prepare("float64[::1], float64[::1], int", 1, 4)
-    monkeypatch.setattr(cc, "compile", lambda *given, **named: pytest.fail("it compiles"))
-    prepared(out, np.ones(4), 1)
-    assert out.tolist() == [2] * 4
-
-
-def test_errors_of_a_prepared_launch() -> None:
-    k, out = fresh(scale), np.zeros(4)
-    prepared = k.prepare("float64[::1], float64[::1], int32", 1, 4)
-    for _ in range(3):
-        prepared(out, np.ones(4), 1)
-    for wrong in (np.ones(4, np.float32), np.ones(8)[::2], np.ones((4, 1)), 1.0):
-        with pytest.raises(LaunchError):
-            prepared(out, wrong, 1)
-    with pytest.raises(LaunchError, match="is declared `int32`"):
-        prepared(out, np.ones(4), 2**31)
-    with pytest.raises(LaunchError, match="takes 3 arguments"):
-        prepared(out)
-    with pytest.raises(LaunchError, match="a grid has at least 1"):
-        k.prepare("float64[::1], float64[::1], int", 0, 4)
-    with pytest.raises(SignatureError):
-        k.prepare("nonsense", 1, 4)
 
 
 def test_an_unreferenced_kernel_is_freed() -> None:

@@ -15,7 +15,6 @@ from pycu2c.base.numba_typing import reject_kernel
 from pycu2c.base.source import Source
 from pycu2c.base.types import Signature
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
-from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.configured_kernel import (
     Configured,
     Launches,
@@ -30,7 +29,7 @@ from pycu2c.kernels.kernel_pickling import Pickled
 from pycu2c.kernels.launcher import Launcher
 from pycu2c.native.extension import KernelBase
 from pycu2c.runtime.arguments import record_references
-from pycu2c.runtime.launch_configuration import Dims, LaunchRequest, extent, shared_size
+from pycu2c.runtime.launch_configuration import Dims, LaunchRequest, shared_size
 
 Backend: TypeAlias = 'Literal["auto", "cuda", "cpu", "cpu-resumable", "python"]'
 _MAX_CONFIGURED = 256  # configurations that a kernel caches
@@ -200,48 +199,6 @@ class Kernel(KernelBase[P], InspectedKernel, Pickled):
         extents = self._configured_as(parts[:2])._request
         shared = shared_size(parts[3], self.name) if len(parts) > 3 else self.shared_memory
         return LaunchRequest(extents.grid, extents.block, parts[2], shared)
-
-    def prepare(
-        self,
-        signature: object,
-        grid: Dims,
-        block: Dims,
-        stream: object = None,
-        shared: int | None = None,
-    ) -> Configured[P]:
-        """Compile for a signature and a block shape; return a launch with fewer checks.
-
-        The returned object is called with the arguments. It checks numbers, and of arrays the
-        class, dtype, number of axes and whether they are contiguous. It does not check that arrays
-        are aligned, that those which the kernel writes are writable, and that they have from 1 to
-        2**30 elements, fewer than 2**30 along each axis.
-
-        Parameters
-        ----------
-        signature : str, type or sequence
-            The types of the arguments.
-        grid, block : int or tuple of int
-            Blocks of the grid, and threads of a block.
-        stream : Stream or object, optional
-            The stream of launches; by default the default stream.
-        shared : int, optional
-            Bytes of dynamic shared memory; by default those of the decorator.
-
-        Returns
-        -------
-        Configured
-            The launch.
-
-        Raises
-        ------
-        CompileError
-            If the kernel does not support the types.
-        """
-        size = shared_size(self.shared_memory if shared is None else shared, self.name)
-        request, types = self._launch_request(grid, block, stream, size), parse_signature(signature)
-        launcher = self.launcher.trusting_launcher(types)
-        launcher.compile(types, extent(block, "block", self.name))
-        return Configured(Launches(launcher), request)
 
     def forall(
         self, n: int, threads: int = 0, stream: object = None, shared: int | None = None

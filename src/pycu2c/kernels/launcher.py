@@ -115,7 +115,6 @@ class Launcher:
         types = declared[0].parameters if len(declared) == 1 else ()
         self._vector_parameters = vector_views.vector_parameters(types)
         self._latest: Signature | None = None
-        self._trusts_arguments = False
         self._typed: dict[Signature, TypedKernel] = {}
         self._best_blocks: dict[tuple[Signature, int], int] = {}
         self.dispatch_table: table.DispatchTable | None = None
@@ -297,7 +296,6 @@ class Launcher:
             leaves,
             typed.metadata.written,
             _integer_ranges(resolved, fast_path),
-            self._trusts_arguments,
             assumption_checks.last_axis_lengths(key, leaves, typed.metadata),
             fast_path.is_exact,
             memory.in_order_with_default(resolved.launch.stream),
@@ -430,13 +428,6 @@ class Launcher:
     def without_code(self) -> Launcher:
         """Return a new launcher of the same kernel, for which nothing is compiled yet."""
         return Launcher(self.source, self.declared, self.backend, self.cache, self.options)
-
-    def trusting_launcher(self, signature: Signature) -> Launcher:
-        """Return a launcher for arguments of these types alone, whose launches are checked less."""
-        launcher = Launcher(self.source, (signature,), self.backend, self.cache, self.options)
-        launcher.compiler, launcher._typed = self.compiler, self._typed
-        launcher._trusts_arguments = True
-        return launcher
 
     def best_block(self, signature: Signature, shared_bytes: int) -> int:
         """Return the threads per block with which a multiprocessor holds the most threads."""

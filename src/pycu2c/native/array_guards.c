@@ -38,7 +38,6 @@ static bool shape_fits(const ArrayGuard *g, const Leaf *a) {
 /* Whether the shape, the strides and the address have what the entry needs. */
 static bool memory_fits(const ArrayGuard *g, const Leaf *a, bool contiguous) {
     if (!last_axis_fits(g, a) || !shape_fits(g, a)) return false;
-    if (g->trusted) return true;
     bool aligned = !((uintptr_t)a->data & (uintptr_t)(g->alignment - 1));
     return aligned && fits_index32(g, a, contiguous);
 }

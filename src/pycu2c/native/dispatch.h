@@ -128,7 +128,6 @@ typedef struct {
     int32_t flags; /* those NPY_ARRAY_* of flag_mask that the array must have */
     int32_t flag_mask;
     int32_t device; /* GUARD_DEVICE_ARRAY and GUARD_TORCH_TENSOR: the ordinal */
-    bool trusted;   /* alignment and size are not checked */
     bool is_peer;   /* memory of another device, used in streams that the program orders */
     int64_t min_last_length, max_last_length; /* of the last axis; arrays without axes match */
     bool has_shape;

@@ -49,8 +49,7 @@ static bool read_array_guard(PyObject *from, ArrayGuard *g) {
            read_object(from, "stream_source", &g->stream_source) &&
            read_int32(from, "ndim", &g->ndim) && read_int32(from, "itemsize", &g->itemsize) &&
            read_int32(from, "alignment", &g->alignment) && read_flags(from, g) &&
-           read_int32(from, "device", &g->device) && read_bool(from, "trusted", &g->trusted) &&
-           read_bool(from, "is_peer", &g->is_peer) &&
+           read_int32(from, "device", &g->device) && read_bool(from, "is_peer", &g->is_peer) &&
            read_int64(from, "min_last_length", &g->min_last_length) &&
            read_int64(from, "max_last_length", &g->max_last_length) && read_shape(from, g);
 }

@@ -107,8 +107,6 @@ def launches(x: npt.NDArray[np.float32], y: npt.NDArray[Any], device_array: Any)
     assert_type(scale.inspect("c"), str)
     assert_type(scale.name, str)
     turned[1, 32](np.zeros(4, cuda.float4.numpy), cuda.float2(1, 2))
-    scale.prepare("float32[::1], float64[::1], int, float", 1, (32, 1), shared=64)(x, y, 5, 0.5)
-    scale.prepare("float32[::1], float64[::1], int, float", 1, 32, None)(x, y, 5)  # E
     texture = cuda.texture(x, "border", filter_mode="linear")
     sampled[1, 32](texture, cuda.surface((3,), np.int32), x)
     sampled[1, 32](x, cuda.surface(x), x)  # E

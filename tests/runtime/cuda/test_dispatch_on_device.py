@@ -183,15 +183,6 @@ def test_unsupported_tensors() -> None:
         assert not is_dispatched(k, (1, 32), out, wrong, 1.0, 9)
 
 
-def test_prepared() -> None:
-    k = Kernel(scale, backend="cuda")
-    prepared = k.prepare("float32[::1], float32[::1], float, int", 1, 32)
-    out = cuda.to_device(np.zeros(9, np.float32))
-    for x in (1.0, 2.0, 3.0, 4.0):
-        prepared(out, cuda.to_device(np.ones(9, np.float32)), x, 9)
-        assert out.copy_to_host().tolist() == [x + 1] * 9
-
-
 @pytest.mark.undisturbed
 def test_launches_with_fresh_arrays_leak_nothing() -> None:
     k, a = Kernel(scale, backend="cuda"), cuda.to_device(np.ones(1 << 18, np.float32))

@@ -141,7 +141,6 @@ class Tool(NamedTuple):
         array: object,
         *,
         written: bool = True,
-        trusted: bool = False,
         flags: int = 0,
         in_order: bool = True,
     ) -> bool:
@@ -161,9 +160,7 @@ class Tool(NamedTuple):
         )
         written_ones = {0} if written else set[int]()
         types, leaves = (described.type,), (described,)
-        launch = RecordedLaunch(
-            (array,), types, leaves, written_ones, {}, trusted, is_ordered=in_order
-        )
+        launch = RecordedLaunch((array,), types, leaves, written_ones, {}, is_ordered=in_order)
         return self.table.record(launch, LaunchGuard(None, 0), fast_path, SIGNATURE)
 
     def runs(self, array: object, stream: Any = 0, in_order: bool = True) -> bool:
@@ -278,14 +275,6 @@ def test_memory_of_a_peer_in_streams_that_the_program_orders(
     assert array.told == [77]
     assert not tool.runs(array)
     assert not tool.runs(Own(5), stream, in_order=False)
-
-
-def test_a_trusted_array_has_fewer_checks(tool: Tool) -> None:
-    assert tool.learn(Own(5), trusted=True)
-    assert tool.runs(Own(0))
-    assert tool.runs(Own(5, writeable=False))
-    for other in (Own(5, dtype="f8"), Own(5, 5), Own(5, contiguous=False), Own(5, device=1)):
-        assert not tool.runs(other)
 
 
 # ---- of other packages ---------------------------------------------------------------------

@@ -41,7 +41,6 @@ class RecordedLaunch:
     leaves: the numbers and arrays in the arguments, flattened.
     written: the leaves that are arrays and that the kernel writes.
     integer_ranges: the ranges of the leaves that are integers.
-    trusted: whether guards need not check the alignment and the size of arrays.
     last_axis_lengths: the ranges of the length of the last axes of some arrays.
     has_shapes: whether arrays must have the same shapes as in this launch.
     is_ordered: whether its stream synchronizes with the default stream.
@@ -52,7 +51,6 @@ class RecordedLaunch:
     leaves: tuple[Argument, ...]
     written: Collection[int]
     integer_ranges: Mapping[int, tuple[int, int]]
-    trusted: bool = False
     last_axis_lengths: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     has_shapes: bool = False
     is_ordered: bool = True
@@ -91,7 +89,6 @@ class ArrayGuard:
     alignment: int
     contiguous: bool
     writeable: bool
-    trusted: bool
     owns_memory: bool = False
     device: int = 0
     is_peer: bool = False
@@ -213,8 +210,7 @@ def _array_guard(value: object, launch: RecordedLaunch, leaf: int, on_device: bo
         "itemsize": argument.dtype.size,
         "alignment": argument.dtype.alignment,
         "contiguous": argument.contiguous,
-        "writeable": leaf in launch.written and not launch.trusted,
-        "trusted": launch.trusted,
+        "writeable": leaf in launch.written,
         "shape": argument.shape if launch.has_shapes else None,
     }
     if leaf in launch.last_axis_lengths:
