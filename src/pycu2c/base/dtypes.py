@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -278,7 +277,6 @@ _VECTOR_NAMES = {
 }  # CUDA's name first; CUDA's long has the width of long long
 
 
-@functools.cache
 def _vector(element: DType, count: int) -> DType:
     name = f"{_VECTOR_NAMES[element][0]}{count}"
     names = enumerate(COMPONENTS[:count])
@@ -289,43 +287,17 @@ def _vector(element: DType, count: int) -> DType:
     return DType(name, DTypeKind.VECTOR, bits, name, cuda, name, "", count * element.pack, fields)
 
 
-K = TypeVar("K")
-
-
-class _LazyVectorTable(Mapping[K, DType]):
-    """A table of vector types; each is created on first access, because programs use few."""
-
-    __slots__ = ("_shapes",)
-
-    def __init__(self, shapes: dict[K, tuple[DType, int]]) -> None:
-        self._shapes = shapes
-
-    def __getitem__(self, key: K) -> DType:
-        return _vector(*self._shapes[key])
-
-    def __iter__(self) -> Iterator[K]:
-        return iter(self._shapes)
-
-    def __len__(self) -> int:
-        return len(self._shapes)
-
-
-_VECTOR_SHAPES = [
-    (element, count)
+VECTOR_OF = {
+    (element, count): _vector(element, count)
     for element in _VECTOR_NAMES
     for count in ((2,) if element.is_half else (1, 2, 3, 4))
-]
-VECTOR_OF: Mapping[tuple[DType, int], DType] = _LazyVectorTable(
-    {shape: shape for shape in _VECTOR_SHAPES}
-)
+}
 # by CUDA's and numba's names: float4 and float32x4
-VECTORS: Mapping[str, DType] = _LazyVectorTable(
-    {
-        f"{name}{count}": (element, count)
-        for element, count in _VECTOR_SHAPES
-        for name in _VECTOR_NAMES[element]
-    }
-)
+VECTORS = {
+    f"{name}{count}": vector
+    for (element, count), vector in VECTOR_OF.items()
+    for name in _VECTOR_NAMES[element]
+}
 
 
 def _numpy_bfloat16() -> np.dtype[np.generic]:
@@ -340,7 +312,7 @@ def _numpy_bfloat16() -> np.dtype[np.generic]:
 
 
 _NUMBER_DTYPES = {d.name: d for d in DTYPES}
-BY_NAME: Mapping[str, DType] = ChainMap(_NUMBER_DTYPES, cast("dict[str, DType]", VECTORS))
+BY_NAME = _NUMBER_DTYPES | VECTORS
 
 
 # filled by ``from_numpy``, because NumPy computes ``dtype.name`` anew each time

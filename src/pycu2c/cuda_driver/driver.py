@@ -75,6 +75,18 @@ def available() -> bool:
     return isinstance(_probe(), tuple)
 
 
+def available_backend(backend: str, name: str) -> str:
+    """Return the back end of a launch of ``name``. Raises LaunchError if there is no GPU for it."""
+    if backend == "auto":
+        return "cuda" if available() else "cpu"
+    if backend == "cuda" and not available():
+        raise LaunchError(
+            f"{name} has backend='cuda', and there is no GPU to use: {unavailable_reason()}. "
+            "Use backend='auto' to run on the CPU then"
+        )
+    return backend
+
+
 def unavailable_reason() -> str:
     """Return why ``available()`` is false; empty if it is true. Never raises."""
     probed = _probe()

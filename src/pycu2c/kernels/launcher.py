@@ -378,7 +378,7 @@ class Launcher:
     def _key(
         self, launch: Launch, leaves: tuple[Argument, ...], typed: TypedKernel
     ) -> SpecializationKey:
-        backend = self._available_backend()
+        backend = driver.available_backend(self.backend, self.name)
         checked = assumption_checks.CheckedLaunch(
             backend, launch, leaves, typed.metadata, typed.limits
         )
@@ -415,7 +415,7 @@ class Launcher:
 
     def compile(self, signature: Signature, block: Extent) -> None:
         """Compile for blocks of this shape and for arrays of at most 2**30 elements."""
-        backend = self._available_backend()
+        backend = driver.available_backend(self.backend, self.name)
         typed = self.typed_kernel(signature)
         assumptions = LaunchAssumptions(
             index32_safe=True,
@@ -434,21 +434,11 @@ class Launcher:
         key = signature, shared_bytes
         if key not in self._best_blocks:
             threads = DEFAULT_BLOCK_THREADS
-            if self._available_backend() == "cuda":
+            if driver.available_backend(self.backend, self.name) == "cuda":
                 attributes = self.compiler.attributes(signature, None)
                 threads = occupancy.best_block(attributes, shared_bytes)
             self._best_blocks[key] = threads
         return self._best_blocks[key]
-
-    def _available_backend(self) -> str:
-        if self.backend == "auto":
-            return "cuda" if driver.available() else "cpu"
-        if self.backend == "cuda" and not driver.available():
-            raise LaunchError(
-                f"{self.name} has backend='cuda', and there is no GPU to use: "
-                f"{driver.unavailable_reason()}. Use backend='auto' to run on the CPU then"
-            )
-        return self.backend
 
 
 def _integer_ranges(

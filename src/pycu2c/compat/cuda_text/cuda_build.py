@@ -18,10 +18,8 @@ from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
 from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain.binary import CompiledBinary
-from pycu2c.toolchain.cache import artifact_store
-from pycu2c.toolchain.nvrtc import program
+from pycu2c.toolchain.nvrtc import nvrtc, program
 from pycu2c.toolchain.nvrtc.cuda_headers import header_settings
-from pycu2c.toolchain.nvrtc.identity import installed_identity, loaded_identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,6 @@ class CompiledCubin:
     """
 
     data: bytes
-    path: str | None
     entry_declarations: str
     names: dict[str, str]
     log: str
@@ -54,27 +51,11 @@ def compile_text(
         metadata = json.dumps({"heads": declarations, "names": result.names, "log": result.log})
         return result.cubin or result.ptx + b"\0", metadata
 
-    key_parts = (
-        code,
-        text.name,
-        "module",
-        *flags,
-        "",
-        *name_expressions,
-        header_settings(text.code),
-    )
-    key_parts = (*key_parts, *included_file_identities(text.code, options.folders))
-    identity = installed_identity()
-    key = artifact_store.key_of(*key_parts, identity) if identity else None
-    binary = artifact_store.load(key, ".cubin") if key else None
-    if binary is None:
-        program.bindings()
-        key = artifact_store.key_of(*key_parts, loaded_identity())
-        binary = artifact_store.load_or_make(key, ".cubin", compile_module)
+    parts = (code, text.name, "module", *flags, "", *name_expressions, header_settings(text.code))
+    files = included_file_identities(text.code, options.folders)
+    binary = nvrtc.cached((*parts, *files), ".cubin", compile_module)
     metadata = json.loads(binary.log)
-    return CompiledCubin(
-        binary.data, binary.path, metadata["heads"], metadata["names"], metadata["log"]
-    )
+    return CompiledCubin(binary.data, metadata["heads"], metadata["names"], metadata["log"])
 
 
 def is_compiled(data: bytes) -> bool:
@@ -89,8 +70,8 @@ def _is_ptx(data: bytes) -> bool:
 def precompiled_code(data: bytes) -> CompiledCubin:
     """Return precompiled code: a cubin, a fatbin, or PTX."""
     if not _is_ptx(data):
-        return CompiledCubin(data, None, "", {}, "")
-    return CompiledCubin(data + b"\0", None, compiled.entry_declarations(data.decode()), {}, "")
+        return CompiledCubin(data, "", {}, "")
+    return CompiledCubin(data + b"\0", compiled.entry_declarations(data.decode()), {}, "")
 
 
 class GpuCode:

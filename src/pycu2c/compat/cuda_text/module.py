@@ -170,14 +170,7 @@ class TextModule:
 
     def chosen_backend(self) -> str:
         """Return the back end of the next launch. Raises LaunchError if it is unavailable."""
-        if self.backend == "auto":
-            return "cuda" if driver.available() else "cpu"
-        if self.backend == "cuda" and not driver.available():
-            raise LaunchError(
-                f"{self.text.name} has backend='cuda', and there is no GPU to use: "
-                f"{driver.unavailable_reason()}. Use backend='auto' to run on the CPU without a GPU"
-            )
-        return self.backend
+        return driver.available_backend(self.backend, self.text.name)
 
     def code(self) -> CompiledText:
         """Return the code for the calling thread's device, compiled on first use.

@@ -6,6 +6,8 @@ translate the exception.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from pycu2c.declarations.link_files import links_for_target
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.toolchain.binary import CompiledBinary
@@ -46,18 +48,24 @@ def _cached(job: NvrtcJob, entry: str) -> CompiledBinary:
     """Load a binary from the disk cache, or compile and store it."""
     files = map(file_identity.file_identity, links_for_target(job.options.link, "cuda"))
     parts = (job.text, "nvrtc", entry, *job.flags, header_settings(job.text), *files)
-    suffix, expected_identity = f".{job.kind}", installed_identity()
-    found = (
-        artifact_store.load(artifact_store.key_of(*parts, expected_identity), suffix)
-        if expected_identity
-        else None
-    )
-    if found is None:
-        program.bindings()  # raises ToolchainError if NVRTC is not installed
-        key = artifact_store.key_of(*parts, loaded_identity())
-        found = artifact_store.load_or_make(key, suffix, lambda: _compile_job(job))
+    found = cached(parts, f".{job.kind}", lambda: _compile_job(job))
     return CompiledBinary(
         job.kind, entry, job.text, found.data, found.path, found.log, job.options.link
+    )
+
+
+def cached(
+    parts: Iterable[str], suffix: str, make: Callable[[], tuple[bytes, str]]
+) -> artifact_store.Entry:
+    """Return the entry that ``parts`` and NVRTC determine; call ``make`` if it is not cached."""
+    parts, identity = tuple(parts), installed_identity()
+    if identity:
+        found = artifact_store.load(artifact_store.key_of(*parts, identity), suffix)
+        if found:
+            return found
+    program.bindings()  # raises ToolchainError if NVRTC is not installed
+    return artifact_store.load_or_make(
+        artifact_store.key_of(*parts, loaded_identity()), suffix, make
     )
 
 
