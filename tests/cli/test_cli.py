@@ -320,12 +320,6 @@ def test_cache_clear(directory: Path) -> None:
         assert called("cache", "clear", *options).output == f"{expected}\n"
 
 
-def test_inspecting_a_cache_creates_none(directory: Path) -> None:
-    assert str(directory) in called("cache", "info").output
-    called("cache", "clear")
-    assert not directory.exists()  # doctor creates one: it keeps the versions of compilers
-
-
 def test_a_backend_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYCU2C_BACKEND", "gpu")
     said = called("doctor")

@@ -16,7 +16,6 @@ from pycu2c.frontend.scope.bindings import (
     Comprehension,
     bindings,
     bound_name,
-    child_nodes,
     comprehension_targets,
     defaults,
     free_names,
@@ -102,7 +101,7 @@ class ExpressionAnalysis:
         self.single_variable_names.update(name.id for name in reads)
 
     def children(self, node: ast.AST) -> None:
-        for child in child_nodes(node):
+        for child in ast.iter_child_nodes(node):
             self.expression(child)
 
     def expression(self, node: ast.AST) -> None:

@@ -13,7 +13,6 @@ from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import Diagnostic, Label, reporting_recursion_limit
 from pycu2c.base.records import replace
 from pycu2c.base.source import Source, nested_statements
-from pycu2c.frontend.scope.bindings import child_nodes
 from pycu2c.frontend.scope.live_ranges import live_ranges
 from pycu2c.frontend.subset import unsupported_syntax
 from pycu2c.frontend.subset.unsupported_syntax import EXPRESSIONS, STATEMENTS, UnsupportedSyntax
@@ -90,10 +89,6 @@ class _SubsetCheck(ast.NodeVisitor):
             self.reject(node, EXPRESSIONS.get(type(node), unsupported_syntax.UNSUPPORTED))
         else:
             super().visit(node)
-
-    def generic_visit(self, node: ast.AST) -> None:
-        for child in child_nodes(node):
-            self.visit(child)
 
     def visit_all(self, nodes: Iterable[ast.AST | None]) -> None:
         for node in nodes:
