@@ -172,7 +172,6 @@ ALLOWED = {  # commands, which do not fork
     "base/cached_properties.py",
     "cli/emit.py",
     "compat/migrate/name_map.py",
-    "runtime/cpu/cpu_kernel.py",
 }
 
 

@@ -135,7 +135,7 @@ def test_a_full_directory_does_not_give_way(directory: Path) -> None:
 
 # ---- the disk ------------------------------------------------------------------------------
 
-_CALLS = ("open", "fstat", "read", "write", "replace", "mkdir", "unlink", "scandir", "utime")
+_CALLS = ("open", "fstat", "replace", "mkdir", "unlink", "scandir", "utime")
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, under: Path, turn: int, code: int) -> list[str]:
@@ -189,16 +189,16 @@ def test_any_system_call_may_fail(
 
 
 def test_a_full_disk_falls_back(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = os.write
+    real = os.open
 
-    def full(handle: int, data: memoryview) -> int:
-        if str(directory) in os.readlink(f"/proc/self/fd/{handle}"):
-            if len(data) <= 10:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            data = data[:10]
-        return real(handle, data)
+    def full(path: str, flags: int, *mode: int) -> int:
+        handle = real(path, flags, *mode)
+        if flags & os.O_CREAT and directory in Path(path).parents:
+            os.close(handle)
+            return real("/dev/full", os.O_WRONLY)
+        return handle
 
-    monkeypatch.setattr(os, "write", full)
+    monkeypatch.setattr(os, "open", full)
     assert is_kept_for_this_process(directory)
     assert [p for p in directory.rglob("*") if p.is_file()] == []
 

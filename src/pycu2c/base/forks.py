@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import time
 import weakref
-from _thread import RLock, get_ident  # importing ``threading`` takes longer
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import RLock, get_ident
 
 _MAX_DELAY = 120.0  # seconds; an import may need a lock that the forking thread holds
 

@@ -6,7 +6,7 @@ Launches, copies and streams consult this module. It knows neither graphs nor th
 from __future__ import annotations
 
 import contextlib
-from _thread import _local  # ``threading``, which has it too, imports much
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, Protocol
 
@@ -36,7 +36,7 @@ class Capture(Protocol):
         """Raise LaunchError if a stream must not join the capture by a wait for captured work."""
 
 
-class _CaptureState(_local):
+class _CaptureState(threading.local):
     capture: Capture | None = None
     records_nodes = True
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any
@@ -19,8 +20,6 @@ def reporting_slow_compilation(
     describe: Callable[[], str], delay: float = _DELAY_SECONDS
 ) -> Iterator[None]:
     """Report ``describe()`` if the block takes longer than ``delay`` seconds."""
-    import threading  # it takes long to import, and cached kernels do not need it
-
     printed: list[str] = []
     timer = threading.Timer(delay, lambda: _report(describe(), printed))
     timer.daemon = True

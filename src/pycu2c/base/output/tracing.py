@@ -12,10 +12,10 @@ import logging
 import os
 import sys
 import time
-from _thread import get_native_id
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import get_native_id
 from typing import NamedTuple
 
 from pycu2c.base.lazy_imports import import_module

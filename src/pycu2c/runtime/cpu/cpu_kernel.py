@@ -8,10 +8,10 @@ the parameters in natural alignment. Blocks are numbered in row-major order, x f
 from __future__ import annotations
 
 import functools
-import importlib
 import pathlib
+import signal
 import sys
-from _thread import get_ident
+import threading
 from typing import Any
 
 from pycu2c.base.diagnostics import LaunchError
@@ -100,7 +100,7 @@ def pool() -> ThreadPool:
     size = min(thread_count(), (1 << 31) - 1)
     symbol(library, "pycu2c_pool_size", "int(*)(int)")(size)
     set_owner = symbol(library, "pycu2c_pool_set_owner", "void(*)(uintptr_t, int(*)(void))")
-    set_owner(_main_thread(), _interrupt_check())
+    set_owner(threading.main_thread().ident, _interrupt_check())
     # from Python 3.14 on, the callback must not run on the stack of a fiber
     symbol(library, "pycu2c_pool_check_on_any_stack", "void(*)(int)")(sys.version_info < (3, 14))
     return ThreadPool(
@@ -139,12 +139,6 @@ def c_text(*names: str) -> str:
 _INTERRUPTS: list[BaseException] = []
 
 
-def _main_thread() -> int | None:
-    """Return the main thread as ``threading`` defines it: the thread that first imports it."""
-    threading = sys.modules.get("threading")
-    return threading.main_thread().ident if threading else get_ident()
-
-
 @functools.cache
 def _interrupt_check() -> Any:
     """Return the callback of the pool: 0 continues a long launch, 1 interrupts it."""
@@ -153,15 +147,13 @@ def _interrupt_check() -> Any:
 
 
 def _run_signal_handlers() -> int:
-    """Run pending Python signal handlers, by a call of ``pthread_sigmask``. A handler may raise."""
-    if _pthread_sigmask is not None:
-        _pthread_sigmask(_signal.SIG_BLOCK, ())
+    """Run pending Python signal handlers, by a call of ``pthread_sigmask``. A handler may raise.
+
+    In Python 3.13, calling a function does not run them if a thread has forked a child.
+    """
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_BLOCK, ())
     return 0
-
-
-_signal: Any = importlib.import_module("_signal")  # importing ``signal`` takes longer
-# In Python 3.13, calling a function does not run the handlers if a thread has forked a child.
-_pthread_sigmask = getattr(_signal, "pthread_sigmask", None)
 
 
 def _record_interrupt(_: object, reason: BaseException, __: object) -> None:

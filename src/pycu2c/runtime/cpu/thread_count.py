@@ -106,15 +106,7 @@ def _quota_cores(quota: str = "", period: str = "") -> int:
 
 def _read_text(folder: str, name: str) -> str:
     try:
-        handle = os.open(os.path.join(folder, name), os.O_RDONLY)
+        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+            return file.read()
     except OSError:
         return ""
-    try:  # one read is enough, because these files are short; text files are slower
-        return os.read(handle, _MAX_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""
-    finally:
-        os.close(handle)
-
-
-_MAX_BYTES = 1 << 16

@@ -14,8 +14,8 @@ import os
 import stat
 import struct
 import time
-from _thread import allocate_lock  # importing ``threading`` takes longer
 from collections.abc import Callable, Iterator
+from threading import Lock
 
 from pycu2c.base.hashing import digest_of
 from pycu2c.base.output import tracing
@@ -59,7 +59,7 @@ def load_or_make(key: str, suffix: str, make: Callable[[], tuple[bytes, str]]) -
     found = load(key, suffix)
     if found:
         return found
-    with _KEY_LOCKS.setdefault(key, allocate_lock()), process_lock(key, suffix):
+    with _KEY_LOCKS.setdefault(key, Lock()), process_lock(key, suffix):
         found = load(key, suffix)
         if found:
             return found
@@ -150,20 +150,14 @@ def _entry_path(directory: str, key: str, suffix: str) -> str:
 
 def _read(path: str) -> bytes:
     """Read a file of the user; renew its access time if that is old."""
-    handle = os.open(path, _READ_FLAGS)
-    try:
-        status = os.fstat(handle)
+    with open(path, "rb", opener=lambda name, _: os.open(name, _READ_FLAGS)) as file:
+        status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode) or cache_directory.is_untrusted_owner(status.st_uid):
             return b""
-        chunks = []
-        while chunk := os.read(handle, status.st_size + 1):
-            chunks.append(chunk)
         if abs(time.time() - status.st_mtime) > _STALE_SECONDS and os.utime in os.supports_fd:
             with contextlib.suppress(OSError):
-                os.utime(handle)
-        return b"".join(chunks)
-    finally:
-        os.close(handle)
+                os.utime(file.fileno())
+        return file.read()
 
 
 def _decode(path: str, content: bytes) -> Entry | None:
@@ -223,15 +217,12 @@ def _publish(temporary: str, path: str) -> None:
 def _write(path: str, data: bytes) -> None:
     handle = os.open(path, _WRITE_FLAGS, 0o600)
     try:
-        remaining = memoryview(data)
-        while remaining:
-            remaining = remaining[os.write(handle, remaining) :]
+        with open(handle, "wb") as file:
+            file.write(data)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(path)
         raise
-    finally:
-        os.close(handle)
 
 
 def _remove_stale_files(folder: str) -> None:

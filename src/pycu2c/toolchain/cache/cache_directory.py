@@ -14,7 +14,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from _thread import _local as ThreadLocal  # importing ``threading`` takes longer
+import threading
 from collections.abc import Iterator
 
 from pycu2c.base.errors import environment_setting
@@ -43,7 +43,7 @@ def locate() -> CacheLocation:
     return _locate(*_settings())
 
 
-class _ThreadOverride(ThreadLocal):
+class _ThreadOverride(threading.local):
     directory: str | None = None  # "" disables the cache
 
 

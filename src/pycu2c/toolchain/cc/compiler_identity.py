@@ -6,6 +6,7 @@ The identity is part of the cache key of each shared library.
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import platform
 import sys
@@ -61,12 +62,8 @@ _CPUINFO_KEYS = ("vendor_id", "cpu family", "model", "flags", "Features", "CPU "
 
 def _processor_lines() -> list[str]:
     try:
-        handle = os.open("/proc/cpuinfo", os.O_RDONLY)
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            lines = itertools.takewhile(str.strip, file)  # of the first processor
+            return [line.rstrip() for line in lines if line.startswith(_CPUINFO_KEYS)]
     except OSError:  # macOS
         return [platform.processor()]
-    try:  # one system call is enough, because /proc files are read at once
-        text = os.read(handle, 1 << 14).decode("utf-8", "replace")
-    finally:
-        os.close(handle)
-    first = text.partition("\n\n")[0]
-    return [line for line in first.splitlines() if line.startswith(_CPUINFO_KEYS)]
