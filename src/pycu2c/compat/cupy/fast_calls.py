@@ -33,23 +33,21 @@ _NO_TYPES = Signature(())
 
 
 @dataclass(frozen=True, slots=True)
-class CompletedCall:
-    """A completed call.
+class PreparedLaunch:
+    """A launch and its runner.
 
-    values: the arrays and numbers of the caller, inputs before outputs.
-    operands: their descriptions.
-    sizes: the numbers that follow them, which are the same for all calls with one key.
+    The arguments are the operands, sizes, and a workspace, the temporary memory of a call.
     """
 
-    values: tuple[Any, ...]
+    launch: Launch
     operands: tuple[Operand, ...]
     sizes: tuple[int, ...]
-    input_count: int
-    raw_positions: frozenset[int]
     runner: Runner
-    launch: Launch
-    allocate_outputs: OutputAllocator
-    make_workspace: WorkspaceFactory
+    make_workspace: WorkspaceFactory = tuple
+
+    def arguments(self) -> tuple[Any, ...]:
+        """Return the arguments of the kernel, with a new workspace."""
+        return (*self.operands, *self.sizes, *map(describe, self.make_workspace()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +85,14 @@ _NUMBER_TYPES = frozenset((bool, int, float, complex))
 class CallCache:
     """The cached calls of one kernel."""
 
-    __slots__ = ("_calls", "_name", "_seen")
+    __slots__ = ("_calls", "_input_count", "_name", "_raw_positions", "_seen")
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, input_count: int, raw_positions: frozenset[int]) -> None:
+        self._name, self._input_count, self._raw_positions = name, input_count, raw_positions
         self._calls: dict[Key, CachedCall] = {}
         self._seen: dict[Key, int] = {}
 
-    def launch(self, key: Key, args: tuple[Any, ...], input_count: int) -> tuple[Any, ...] | None:
+    def launch(self, key: Key, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """Launch a cached call and return its outputs; None if it is not cached.
 
         Outputs that are not in ``args`` are allocated.
@@ -102,58 +100,69 @@ class CallCache:
         cached = self._calls.get(key)
         if cached is None:
             return None
+        input_count = self._input_count
         values = args if len(args) > input_count else (*args, *cached.allocate_outputs(args))
         arguments = (*values, *cached.sizes, *cached.make_workspace())
         if cached.dispatch_table.launch(cached.configuration, arguments):
             return values[input_count:]
         return None
 
-    def add(self, key: Key, completed: CompletedCall) -> None:
-        """Cache a call, unless it is the first one with this key."""
+    def add(
+        self,
+        key: Key,
+        values: tuple[Any, ...],
+        prepared: PreparedLaunch,
+        allocate_outputs: OutputAllocator,
+    ) -> None:
+        """Cache a completed call, unless it is the first one with this key.
+
+        values: the arrays and numbers of the caller, inputs before outputs.
+        """
         seen = self._seen[key] = self._seen.get(key, 0) + 1
         if seen & (seen - 1) or seen < 2 or graph_capture.current() is not None:
             return  # after failures, retry only when ``seen`` is a power of two
-        fast_path = completed.runner.fast_path
-        if fast_path is None or completed.launch.stream is not None:
+        if prepared.runner.fast_path is None or prepared.launch.stream is not None:
             return
         if len(self._calls) >= _MAX_CALLS:
             self._calls.clear()
-        cached = _cached_call(self._name, completed)
+        cached = self._cached_call(values, prepared, allocate_outputs)
         if cached is not None:
             self._calls[key] = cached
 
-
-def _cached_call(name: str, completed: CompletedCall) -> CachedCall | None:
-    """Return a cached call; None if the dispatch table does not support the values."""
-    fast_path, count = completed.runner.fast_path, len(completed.values)
-    assert fast_path is not None
-    workspace = completed.make_workspace()
-    values = (*completed.values, *completed.sizes, *workspace)
-    call_operands = (*completed.operands, *(describe(v) or v for v in values[count:]))
-    parameters = fast_path.layout.parameters
-    types = tuple(_type_of(k, operand, parameters) for k, operand in enumerate(call_operands))
-    arrays = [
-        k for k, operand in enumerate(call_operands[:count]) if isinstance(operand, ArrayArgument)
-    ]
-    written = tuple(k for k in arrays if k >= completed.input_count)
-    launch = guards.RecordedLaunch(values, types, call_operands, written, {})
-    read = tuple(
-        k for k in arrays if k < completed.input_count and k not in completed.raw_positions
-    )
-    written_elementwise = tuple(k for k in written if k not in completed.raw_positions)
-    guard = table.LaunchGuard(None, 0, overlap=table.OverlapGuard(read, written_elementwise))
-    names = tuple(f"_{k}" for k in range(len(values)))
-    dispatch_table = table.DispatchTable(CallSignature(name, names, len(names), None, {}))
-    if not dispatch_table.record(launch, guard, fast_path, _NO_TYPES):
-        return None
-    request = LaunchRequest(completed.launch.grid, completed.launch.block, None, 0)
-    return CachedCall(
-        dispatch_table,
-        request.configuration(0, ordered=True),
-        completed.sizes,
-        completed.make_workspace,
-        completed.allocate_outputs,
-    )
+    def _cached_call(
+        self,
+        values: tuple[Any, ...],
+        prepared: PreparedLaunch,
+        allocate_outputs: OutputAllocator,
+    ) -> CachedCall | None:
+        """Return a cached call; None if the dispatch table does not support the values."""
+        fast_path, count = prepared.runner.fast_path, len(values)
+        assert fast_path is not None
+        values = (*values, *prepared.sizes, *prepared.make_workspace())
+        operands = (*prepared.operands, *(describe(v) or v for v in values[count:]))
+        parameters = fast_path.layout.parameters
+        types = tuple(_type_of(k, operand, parameters) for k, operand in enumerate(operands))
+        arrays = [k for k in range(count) if isinstance(operands[k], ArrayArgument)]
+        written = tuple(k for k in arrays if k >= self._input_count)
+        elementwise = [k for k in arrays if k not in self._raw_positions]
+        overlap = table.OverlapGuard(
+            tuple(k for k in elementwise if k < self._input_count),
+            tuple(k for k in elementwise if k >= self._input_count),
+        )
+        names = tuple(f"_{k}" for k in range(len(values)))
+        dispatch_table = table.DispatchTable(CallSignature(self._name, names, len(names), None, {}))
+        launch = guards.RecordedLaunch(values, types, operands, written, {})
+        guard = table.LaunchGuard(None, 0, overlap=overlap)
+        if not dispatch_table.record(launch, guard, fast_path, _NO_TYPES):
+            return None
+        request = LaunchRequest(prepared.launch.grid, prepared.launch.block, None, 0)
+        return CachedCall(
+            dispatch_table,
+            request.configuration(0, ordered=True),
+            prepared.sizes,
+            prepared.make_workspace,
+            allocate_outputs,
+        )
 
 
 def _type_of(position: int, operand: Any, parameters: Sequence[Parameter]) -> Any:

@@ -29,20 +29,18 @@ from pycu2c.compat.cupy.compiled_kernel import (
 )
 from pycu2c.compat.cupy.fast_calls import (
     CallCache,
-    CompletedCall,
     Key,
-    WorkspaceFactory,
+    OutputAllocator,
+    PreparedLaunch,
     output_allocator,
 )
 from pycu2c.compat.cupy.operands import Operand
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.kernels.launcher import ResolvedLaunch
-from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
-from pycu2c.runtime.launch_configuration import Launch, LaunchRequest
-from pycu2c.runtime.runner import Runner
+from pycu2c.runtime.launch_configuration import LaunchRequest
 from pycu2c.toolchain.nvrtc import disassembly
 
 Language: TypeAlias = Literal["cuda", "c", "ptx", "sass"]
@@ -85,24 +83,6 @@ class KernelCall:
         return replace(self, arguments=replace(self.arguments, backend=backend))
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedLaunch:
-    """A launch and its runner.
-
-    The arguments are the operands, sizes, and a workspace, the temporary memory of a call.
-    """
-
-    launch: Launch
-    operands: tuple[Operand, ...]
-    sizes: tuple[int, ...]
-    runner: Runner
-    make_workspace: WorkspaceFactory = tuple
-
-    def arguments(self) -> tuple[Any, ...]:
-        """Return the arguments of the kernel, with a new workspace."""
-        return (*self.operands, *self.sizes, *map(describe, self.make_workspace()))
-
-
 Check: TypeAlias = Callable[[tuple[Any, ...]], Any]  # arguments -> KernelCall
 Prepare: TypeAlias = Callable[[Any, Any], PreparedLaunch]  # KernelCall, stream -> launch
 
@@ -118,11 +98,11 @@ class GeneratedKernel:
         self.nin, self.nout = len(declaration.inputs), len(declaration.outputs)
         self.nargs = self.nin + self.nout
         self.options = options.words
-        self._call_cache = CallCache(name)
         self._kernels: dict[tuple[Any, str, int], LoadedKernelText] = {}
         self._codes: dict[tuple[Any, ...], str] = {}
         self._latest_call: KernelCall | None = None
-        self._raw_positions = frozenset(k for k, p in enumerate(declaration.parameters) if p.raw)
+        raw_positions = frozenset(k for k, p in enumerate(declaration.parameters) if p.raw)
+        self._call_cache = CallCache(name, self.nin, raw_positions)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
@@ -240,7 +220,7 @@ class GeneratedKernel:
         prepared = prepare(call, stream)
         prepared.runner.run(prepared.launch, prepared.arguments())
         if key is not None:
-            self._call_cache.add(key, self._completed_call(call, prepared, values))
+            self._call_cache.add(key, values, prepared, self._output_allocator(call))
         return call.results
 
     def _resolve(
@@ -271,23 +251,13 @@ class GeneratedKernel:
         """Return the names of the arguments in errors; further arguments are internal."""
         return self._declaration.error_names
 
-    def _completed_call(
-        self, call: KernelCall, prepared: PreparedLaunch, values: tuple[Any, ...]
-    ) -> CompletedCall:
-        """Return what the cache of calls stores."""
+    def _output_allocator(self, call: KernelCall) -> OutputAllocator:
+        """Return what allocates the outputs of further calls like this one."""
         arguments, outputs = call.arguments, call.operands[self.nin :]
         arrays = (k for k, a in enumerate(arguments.inputs) if isinstance(a, ArrayArgument))
         shape = next((a.shape for a in outputs if isinstance(a, ArrayArgument)), call.shape)
-        return CompletedCall(
-            values,
-            call.operands,
-            prepared.sizes,
-            self.nin,
-            self._raw_positions,
-            prepared.runner,
-            prepared.launch,
-            output_allocator(arguments.package, shape, arguments.types.outputs, next(arrays, None)),
-            prepared.make_workspace,
+        return output_allocator(
+            arguments.package, shape, arguments.types.outputs, next(arrays, None)
         )
 
 

@@ -23,8 +23,8 @@ from pycu2c.compat.cupy.elementwise.source import (
     ElementwiseSpec,
     elementwise_text,
 )
-from pycu2c.compat.cupy.fast_calls import key_of
-from pycu2c.compat.cupy.generated_kernel import GeneratedKernel, KernelCall, Prepare, PreparedLaunch
+from pycu2c.compat.cupy.fast_calls import PreparedLaunch, key_of
+from pycu2c.compat.cupy.generated_kernel import GeneratedKernel, KernelCall, Prepare
 from pycu2c.compat.cupy.operands import Operand
 from pycu2c.compat.cupy.parameter_declarations import ArgumentValueError, require_c_text
 from pycu2c.declarations.parameter_docs import document_parameters
@@ -118,7 +118,7 @@ class ElementwiseKernel(GeneratedKernel):
         if block_size is not None and block_size <= 0:
             raise ValueError("block_size must be greater than zero")
         key = key_of(args, size, block_size) if stream is None else None
-        outputs = self._call_cache.launch(key, args, self.nin) if key else None
+        outputs = self._call_cache.launch(key, args) if key else None
         if outputs is None:
             threads = block_size or _DEFAULT_BLOCK
             outputs = self._launch(

@@ -24,8 +24,8 @@ from pycu2c.compat.cupy.bound_parameters import (
 )
 from pycu2c.compat.cupy.call_arguments import KernelDeclaration
 from pycu2c.compat.cupy.compiled_kernel import GeneratedText
-from pycu2c.compat.cupy.fast_calls import key_of
-from pycu2c.compat.cupy.generated_kernel import GeneratedKernel, KernelCall, Prepare, PreparedLaunch
+from pycu2c.compat.cupy.fast_calls import PreparedLaunch, key_of
+from pycu2c.compat.cupy.generated_kernel import GeneratedKernel, KernelCall, Prepare
 from pycu2c.compat.cupy.parameter_declarations import ArgumentValueError
 from pycu2c.compat.cupy.reduction.iteration_space import (
     Partition,
@@ -177,7 +177,7 @@ class ReductionKernel(GeneratedKernel):
             args = (*args, *(out if isinstance(out, tuple) else (out,)))
         axis = tuple(axis) if isinstance(axis, list) else axis
         key = key_of(args, axis, keepdims) if stream is None else None
-        outputs = self._call_cache.launch(key, args, self.nin) if key else None
+        outputs = self._call_cache.launch(key, args) if key else None
         if outputs is None:
             outputs = self._launch(
                 args,
