@@ -5,18 +5,16 @@ extern "C" __global__ void blur(const float *image, int image_shape0, int image_
     int width = image_shape1;
     int left = blockIdx.x * 8 - 2;
     int top = blockIdx.y * 8 - 2;
-    int y;
-    int x;
     for (int row = threadIdx.y; row < 12; row += 8) {
         for (int column = threadIdx.x; column < 12; column += 8) {
-            y = min(max(top + row, 0), height - 1);
-            x = min(max(left + column, 0), width - 1);
+            int y = min(max(top + row, 0), height - 1);
+            int x = min(max(left + column, 0), width - 1);
             tile[row][column] = image[y * width + x];
         }
     }
     __syncthreads();
-    x = blockIdx.x * blockDim.x + threadIdx.x;
-    y = blockIdx.y * blockDim.y + threadIdx.y;
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x < width && y < height) {
         float total = 0.0f;
         for (int dy = 0; dy < 5; ++dy) {

@@ -119,8 +119,8 @@ void row_softmax(const void *arguments, int64_t first_block, int64_t last_block)
         int64_t column_first = 0;
         int64_t end = 96;
         while (column_first < end) {
-            int64_t row_5 = 0;
-            int64_t result_first = column_first + 96 * row_5;
+            int64_t row_1 = 0;
+            int64_t result_first = column_first + 96 * row_1;
             int64_t residue = mod_i64(result_first, 32LL);
             int64_t quotient = floordiv_i64(result_first, 32LL);
             int64_t length = end - column_first;
@@ -207,8 +207,8 @@ void row_softmax(const void *arguments, int64_t first_block, int64_t last_block)
         int64_t tx_first = 0;
         int64_t end_1 = 96;
         while (tx_first < end_1) {
-            int64_t row_5 = 0;
-            int64_t result_first = tx_first + 96 * row_5;
+            int64_t row_3 = 0;
+            int64_t result_first = tx_first + 96 * row_3;
             int64_t residue = mod_i64(result_first, 32LL);
             int64_t quotient = floordiv_i64(result_first, 32LL);
             int64_t length = end_1 - tx_first;

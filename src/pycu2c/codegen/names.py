@@ -134,7 +134,6 @@ def _name_block(body: ir.Body, names: Names, visible: VisibleNames) -> None:
     for s in body:
         if isinstance(s, (ir.Declare, ir.Allocate)) and s.var.name not in names.assigned:
             names.assign(s.var.name, visible)
-    for s in body:
         blocks = bodies(s)
         if not blocks:
             continue

@@ -1,14 +1,22 @@
 """Merge live ranges of one Python name that have the same type into one variable (CUDA).
 
-``x`` and ``x.1`` of float32 -> ``x``. Loop counters stay separate, because C scopes them.
+``x`` and ``x.1`` of float32 -> ``x``. Live ranges in separate blocks, as ``x`` of two loops, stay
+separate: each block declares its own ``x``. So do loop counters, because C scopes them.
 """
 
 from __future__ import annotations
 
-from pycu2c.base.records import replace
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
+
+# a place in a function: for each block around it, outermost first, the index of the statement
+# there, and the number of the block in this statement
+_Place: TypeAlias = tuple[tuple[int, int], ...]
 
 
 def merge_live_ranges(module: ir.Module) -> ir.Module:
@@ -22,28 +30,64 @@ def _merge_in_function(function: ir.Function) -> ir.Function:
 
 
 def _representatives(function: ir.Function) -> dict[str, str]:
-    """Map the name of each live range to the representative of its name and type."""
-    loop_counters = {s.var.name for s in walk.statements(function.body) if isinstance(s, ir.For)}
-    representatives: dict[tuple[str, Scalar], str] = {}
-    for parameter in function.parameters:
-        if isinstance(parameter.type, Scalar):
-            representatives[parameter.name, parameter.type] = parameter.name
-    names: dict[str, str] = {}
-    for var in _variables(function.body):
-        python_name, _, version = var.name.partition(".")
-        if var.name in loop_counters or not isinstance(var.type, Scalar):
-            continue
-        if version == "" or version.isdigit():
-            common = representatives.setdefault((python_name, var.type), var.name)
-            if common != var.name:
-                names[var.name] = common
-    return names
+    """Map the name of each live range to that of the range which C declares for both."""
+    counters = {s.var.name for s in walk.statements(function.body) if isinstance(s, ir.For)}
+    groups: dict[tuple[str, Scalar], list[_Range]] = {}
+    for found in _ranges(function):
+        python_name, _, version = found.name.partition(".")
+        if found.name not in counters and (version == "" or version.isdigit()):
+            groups.setdefault((python_name, found.type), []).append(found)
+    return {
+        inner.name: min((r for r in ranges if r.is_visible_in(inner)), key=lambda r: r.depth).name
+        for ranges in groups.values()
+        for inner in ranges
+    }
 
 
-def _variables(body: ir.Body) -> list[ir.Var]:
-    """Return every variable in program order, first all targets, then all operands."""
-    result = [s.var for s in walk.statements(body) if isinstance(s, (ir.Assign, ir.Declare))]
-    return result + [e for e in walk.all_expressions(body) if isinstance(e, ir.Var)]
+@dataclass(slots=True)
+class _Range:
+    """The first place that uses a variable, and how many blocks are around all its uses."""
+
+    name: str
+    type: Scalar
+    first: _Place
+    depth: int
+
+    def include(self, place: _Place) -> None:
+        while self.first[: self.depth] != place[: self.depth]:
+            self.depth -= 1
+
+    def is_visible_in(self, other: _Range) -> bool:
+        """Return whether a declaration of this variable is visible where another one is used."""
+        depth = self.depth
+        return other.first[:depth] == self.first[:depth] and (
+            other.depth == depth or self.first[depth][0] <= other.first[depth][0]
+        )
+
+
+def _ranges(function: ir.Function) -> list[_Range]:
+    """Return the live range of each scalar variable, in the order of the first uses."""
+    ranges = {
+        p.name: _Range(p.name, p.type, ((-1, 0),), 0)
+        for p in function.parameters
+        if isinstance(p.type, Scalar)
+    }
+    for var, place in _uses(function.body, ()):
+        if isinstance(var.type, Scalar):
+            found = ranges.setdefault(var.name, _Range(var.name, var.type, place, len(place) - 1))
+            found.include(place)
+    return list(ranges.values())
+
+
+def _uses(body: ir.Body, around: _Place) -> Iterator[tuple[ir.Var, _Place]]:
+    for i, s in enumerate(body):
+        place = (*around, (i, 0))
+        if isinstance(s, ir.Assign | ir.Declare):
+            yield s.var, place
+        for operand in walk.operands(s):
+            yield from ((e, place) for e in walk.expressions(operand) if isinstance(e, ir.Var))
+        for k, block in enumerate(walk.bodies(s)):
+            yield from _uses(block, (*around, (i, k)))
 
 
 def rename_variables(body: ir.Body, names: dict[str, str]) -> ir.Body:
