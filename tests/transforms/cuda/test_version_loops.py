@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c import cuda, float64, kernel
+from pycu2c import cuda, device, float64, kernel
 
 STARTS = np.array([0, 3, -4, -9, 5, -2, 2, -1])
 STOPS = np.array([4, 3, 0, -3, 12, 3, 20, 1])
@@ -139,3 +139,24 @@ def test_one_loop_has_no_test_of_the_sign() -> None:
     text = kernel("void(int64[::1], int64[::1], float64[::1], float64[::1])")(total).inspect("cuda")
     assert "values[k]" in text
     assert "values[k < 0 ?" in text
+
+
+@device
+def total_of(values, count):
+    result = 0.0
+    if count == 1:
+        for k in range(8):
+            result += values[k]
+    for k in range(count):
+        result += values[k]
+    return result
+
+
+def test_a_branch_that_never_runs_is_written_like_any_other() -> None:
+    @kernel("void(float64[::1], float64[::1])")
+    def total_of_four(out, values):
+        out[0] = total_of(values, 4)
+
+    text = total_of_four.inspect("cuda")
+    assert "for (int k = 0; k < 8; ++k) {" in text
+    assert text.count("values[k]") == 2

@@ -147,7 +147,18 @@ class RangeSolver:
     def _if(self, s: ir.If, state: RangeState) -> RangeState | None:
         then = self.evaluator.assume(s.condition, state.copy(), True)
         orelse = self.evaluator.assume(s.condition, state, False)
+        if then is None and orelse is not None:
+            self._unreachable(s.then, orelse.copy())
+        if orelse is None and then is not None:
+            self._unreachable(s.orelse, then.copy())
         return join(self.block(s.then, then), self.block(s.orelse, orelse))
+
+    def _unreachable(self, body: ir.Body, state: RangeState) -> None:
+        """Record intervals in a branch that never runs, so that its code is like any other."""
+        if self.evaluator.recording and body:
+            returned = self.returned
+            self._iteration(body, state)
+            self.returned = returned
 
     # ---- loops ----
 
