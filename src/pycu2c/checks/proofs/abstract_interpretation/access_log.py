@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from enum import Enum
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,6 @@ from pycu2c.analysis.vectors import Mask
 from pycu2c.base.records import dataclass, replace
 
 NO_THREAD, MANY_THREADS = -1, -2  # in place of a thread
-_NEVER = np.iinfo(np.int64).max
 Numbers = npt.NDArray[np.int64]
 
 
@@ -23,66 +21,18 @@ class AccessKind(Enum):
     ATOMIC = "atomic"
 
 
-class Writes(NamedTuple):
-    """Which elements have values: for each, the time of the first write, and its lane.
-
-    As the iterations of a loop are executed at once, they have times; that before loops is 0.
-    """
-
-    times: Numbers
-    lanes: Numbers
-
-    @classmethod
-    def of(cls, size: int) -> Writes:
-        return cls(np.full(size, _NEVER, np.int64), np.full(size, NO_THREAD, np.int64))
-
-    def add(self, elements: Numbers, times: Numbers, lanes: Numbers) -> None:
-        np.minimum.at(self.times, elements, times)
-        is_first = self.times[elements] == times
-        self.lanes[elements[is_first]] = lanes[is_first]
-
-    def copy(self) -> Writes:
-        return Writes(self.times.copy(), self.lanes.copy())
-
-    def joined(self, then: Writes, orelse: Writes, is_then: Mask, is_else: Mask) -> Writes:
-        """Return these writes and those of two paths: of both, or of lanes that take one.
-
-        An element that different lanes write on the two paths has a conflict.
-        """
-        in_both = then.times == orelse.times
-        in_then = (then.times < self.times) & (in_both | is_then[then.lanes])
-        in_else = (orelse.times < self.times) & is_else[orelse.lanes]
-        times, lanes = self.copy()
-        for path, chosen in ((orelse, in_else), (then, in_then)):
-            earlier = chosen & (path.times < times)
-            times[earlier], lanes[earlier] = path.times[earlier], path.lanes[earlier]
-        return Writes(times, lanes)
-
-    def of_iterations(self) -> Writes:
-        """Return these writes, to which iterations of a loop will be added."""
-        return Writes(self.times, np.full_like(self.lanes, NO_THREAD))
-
-    def after_iterations(self, inner: Writes, lanes: Numbers, is_outermost: bool) -> Writes:
-        """Return the writes after a loop; ``self`` are those before. lanes: of each iteration."""
-        outer = self.lanes.copy()
-        is_new = inner.lanes != NO_THREAD
-        outer[is_new] = lanes[inner.lanes[is_new]]
-        if is_outermost:
-            return Writes(np.where(inner.times < _NEVER, 0, _NEVER), outer)
-        return Writes(inner.times, outer)
-
-
 @dataclass(slots=True)
 class AccessLog:
     """The accesses to one array.
 
     threads: for each kind of access and each element, the thread that has accessed it since the
-    last barrier; None for an array that each thread has, as a row of ``writes``.
+    last barrier; None for an array that each thread has, as a row of ``written``. written: whether
+    each element has a value.
     """
 
     shape: tuple[int, ...]
     threads: dict[AccessKind, Numbers] | None
-    writes: Writes
+    written: Mask
     has_conflict: bool = False
     has_unwritten: bool = False
 
@@ -90,11 +40,11 @@ class AccessLog:
     def of(cls, shape: tuple[int, ...], rows: int, *, is_shared: bool) -> AccessLog:
         size = rows * math.prod(shape)
         none = {kind: np.full(size, NO_THREAD, np.int64) for kind in AccessKind}
-        return cls(shape, none if is_shared else None, Writes.of(size))
+        return cls(shape, none if is_shared else None, np.zeros(size, bool))
 
     @property
     def size(self) -> int:
-        return len(self.writes.times)
+        return len(self.written)
 
     @property
     def proves_nothing(self) -> bool:
@@ -118,14 +68,13 @@ class AccessLog:
         own[elements[differs]] = MANY_THREADS
         self.has_conflict = kind is AccessKind.WRITE and bool(np.any(own[elements] == MANY_THREADS))
 
-    def read(self, elements: Numbers, times: Numbers) -> None:
+    def read(self, elements: Numbers) -> None:
         """Check that elements have values when they are read."""
-        self.has_unwritten |= bool(np.any(self.writes.times[elements] > times))
+        self.has_unwritten |= not self.written[elements].all()
 
-    def clear(self, times: Numbers) -> None:
-        """Discard the writes to a local array, as its function is called again."""
-        self.has_unwritten |= bool(times.any())  # an iteration may read the elements of another
-        self.writes = Writes.of(self.size)
+    def clear(self) -> None:
+        """Discard all writes."""
+        self.written = np.zeros(self.size, bool)
 
     def pass_barrier(self) -> None:
         for threads in (self.threads or {}).values():
@@ -133,7 +82,7 @@ class AccessLog:
 
     def copy(self) -> AccessLog:
         threads = self.threads and {kind: a.copy() for kind, a in self.threads.items()}
-        return replace(self, threads=threads, writes=self.writes.copy())
+        return replace(self, threads=threads, written=self.written.copy())
 
     def join(self, other: AccessLog) -> None:
         """Add the accesses of another path, which all threads of the block may take."""

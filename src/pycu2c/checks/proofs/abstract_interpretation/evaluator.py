@@ -20,7 +20,6 @@ from pycu2c.checks.proofs.abstract_interpretation.access_log import (
     AccessKind,
     AccessLog,
     Numbers,
-    Writes,
 )
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.verify_expressions import is_linear_index
@@ -35,7 +34,7 @@ Logs: TypeAlias = "dict[tuple[str, str], AccessLog]"  # by the names of the func
 _ElementNode: TypeAlias = "ir.Load | ir.Store | ir.ElementOf"
 BLOCK_BARRIERS = (Effect.BARRIER, Effect.GRID)
 _WARP = 32
-_MAX_WORK = 1 << 25  # evaluations of an expression for a lane
+_MAX_WORK = 1 << 26  # evaluations of an expression for a lane
 _OVERHEAD = 1 << 11  # the work of an expression without lanes
 _MAX_ELEMENTS = 1 << 22  # of an array in a block
 
@@ -69,35 +68,25 @@ class Frame:
 
 @dataclass(slots=True)
 class Lanes:
-    """The threads, or iterations of threads, that are executed at once.
+    """The threads of a block, which are executed at once.
 
-    times: the iteration, in units of ``unit``; 0 outside of loops. may: whether a lane may reach
-    the statement. must: whether it must on the current path, unless it has returned. running:
-    whether it has not. live: whether its variables may be read later. continued, broken: whether
-    it may have left the iteration of the innermost loop.
+    may: whether a lane may reach the statement. must: whether it must on the current path, unless
+    it has returned. running: whether it has not. live: whether its variables may be read later.
+    continued, broken: whether it may have left the iteration of the innermost loop.
     """
 
     threads: Numbers
-    times: Numbers
     may: Mask
     must: Mask
     running: Mask
     live: Mask
     continued: Mask
     broken: Mask
-    unit: int
 
     @classmethod
     def of_block(cls, count: int) -> Lanes:
         every, none = np.ones(count, bool), np.zeros(count, bool)
-        times = np.zeros(count, np.int64)
-        return cls(np.arange(count), times, *(every,) * 4, none, none, 1 << 60)
-
-    def iterations(self, lanes: Numbers, iteration: Numbers, unit: int) -> Lanes:
-        """Return iterations of lanes as lanes."""
-        times, none = self.times[lanes] + (iteration + 1) * unit, np.zeros(len(lanes), bool)
-        flow = self.may[lanes], self.must[lanes], self.running[lanes], self.may[lanes]
-        return Lanes(self.threads[lanes], times, *flow, none, none, unit)
+        return cls(np.arange(count), *(every,) * 4, none, none)
 
     def deactivate(self) -> None:
         """Execute no lane until the paths join."""
@@ -128,6 +117,11 @@ class LaneEvaluator:
     def call(self, e: ir.Call) -> Vector:
         """Execute a device function, and return its result."""
         raise NotImplementedError
+
+    @property
+    def is_expensive(self) -> bool:
+        """Return whether the rest of the execution should be approximate."""
+        return self._work > _MAX_WORK // 2
 
     # ---- values ----
 
@@ -296,12 +290,12 @@ class LaneEvaluator:
         executed = lanes.may & in_bounds
         log.access(kind, elements[executed], lanes.threads[executed])
         if kind is not AccessKind.WRITE and reads:
-            log.read(elements[executed], lanes.times[executed])
+            log.read(elements[executed])
         elif kind is AccessKind.WRITE and not element_path(element):
             certain = lanes.must & in_bounds
             if log.threads is not None:
                 certain &= lanes.running  # threads that have returned write nothing for others
-            log.writes.add(elements[certain], lanes.times[certain], np.flatnonzero(certain))
+            log.written[elements[certain]] = True
 
     def _elements(
         self, element: _ElementNode, indices: list[Vector], log: AccessLog
@@ -338,7 +332,7 @@ class LaneEvaluator:
         thread = threads[0] if len(threads) == 1 else MANY_THREADS
         log.access(kind, elements, np.full(len(elements), thread))
         if kind is not AccessKind.WRITE:
-            log.read(elements, np.zeros_like(elements))
+            log.read(elements)
 
     def copy_logs(self) -> Logs:
         self._work += sum(log.size for log in self.logs.values())
@@ -352,7 +346,7 @@ class LaneEvaluator:
     def forget_new_writes(self, before: Logs) -> None:
         """Discard the writes to arrays that only one path has allocated."""
         for key in self.logs.keys() - before.keys():
-            self.logs[key].writes = Writes.of(self.logs[key].size)
+            self.logs[key].clear()
 
 
 def element_path(element: _ElementNode) -> ir.Path:

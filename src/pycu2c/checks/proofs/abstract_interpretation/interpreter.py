@@ -14,9 +14,8 @@ from collections.abc import Callable, Mapping, Set
 import numpy as np
 
 from pycu2c.analysis.effects import is_dynamic
-from pycu2c.analysis.liveness import upward_exposed_reads
 from pycu2c.analysis.ranges.range_analysis import Ranges
-from pycu2c.analysis.variables import assigned_names, names_in
+from pycu2c.analysis.variables import assigned_names
 from pycu2c.analysis.vectors import Mask, Vector
 from pycu2c.base.records import dataclass
 from pycu2c.checks.proofs.abstract_interpretation.access_log import AccessKind, Numbers
@@ -32,9 +31,8 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.call_graph import functions_that
 
-_MAX_LANES = 1 << 20  # of iterations that are executed at once
-_MAX_ITERATIONS = 256  # that are executed in order
-_MAX_DEPENDENT_ITERATIONS = 32  # the same, in a loop that reads what it writes
+_MAX_ITERATIONS = 256  # of a loop that stores or has barriers
+_MAX_READING_ITERATIONS = 32  # of another one
 
 
 def interpret_block(
@@ -164,19 +162,19 @@ class _Interpreter(LaneEvaluator):
         is_known = np.array_equal(may_hold, must_hold)
         if not is_known and self._may_skip_barrier(s):
             raise TooComplexError  # one path skips barriers of the other
-        fails, before = lanes.may & ~may_hold, self.copy_logs()
+        before = self.copy_logs()
         then = self._branch(s.then, may_hold)
-        writes, logs = {key: log.writes for key, log in self.logs.items()}, self.logs
+        written, logs = {key: log.written for key, log in self.logs.items()}, self.logs
         if self._has_barrier(s) and not is_known:  # the threads agree
             self.logs = {key: log.copy() for key, log in before.items()}
         for key, log in before.items():
-            self.logs[key].writes = log.writes.copy()
+            self.logs[key].written = log.written.copy()
         orelse = self._branch(s.orelse, lanes.may & ~must_hold)
         if self.logs is not logs:
             self.join(logs)
-        for key, log in before.items():
-            both = writes[key], self.logs[key].writes
-            self.logs[key].writes = log.writes.joined(*both, must_hold, fails)
+        for key in before:
+            both = written[key], self.logs[key].written
+            self.logs[key].written = both[0] | both[1] if is_known else both[0] & both[1]
         self.forget_new_writes(before)
         self._join_values(then, orelse)
         lanes.may, lanes.must = (
@@ -211,13 +209,8 @@ class _Interpreter(LaneEvaluator):
         if found is None:
             self._over_approximate(s)
             return
-        count = int(found.counts.max(initial=0))
-        depends = count <= _MAX_DEPENDENT_ITERATIONS and self._reads_what_it_writes(s.body)
-        if self._has_barrier(s) or depends or walk.contains(s.body, ir.Break | ir.Return):
-            self._iterate(s, lambda k: self._start_iteration(s.var.name, found, k))
-            self._havoc({s.var.name})  # lanes may have left the loop in different iterations
-        elif not self._vectorize(s, found):
-            self._over_approximate(s)
+        self._iterate(s, lambda k: self._start_iteration(s.var.name, found, k))
+        self._havoc({s.var.name})  # lanes may have left the loop in different iterations
 
     def _iterations(self, start: Vector, stop: Vector, step: Vector) -> _Iterations | None:
         if start is None or stop is None or step is None or np.any(step == 0):
@@ -234,11 +227,6 @@ class _Interpreter(LaneEvaluator):
         lanes = self.lanes.may & (k < iterations.counts)
         return lanes, lanes
 
-    def _reads_what_it_writes(self, body: ir.Body) -> bool:
-        written = {s.array.name for s in walk.statements(body) if isinstance(s, ir.Store)}
-        read = {e.array.name for e in walk.all_expressions(body) if isinstance(e, ir.Load)}
-        return not (written & read).isdisjoint(self.frame.arrays)
-
     def _iterate(self, s: ir.While | ir.For, enter: Callable[[int], tuple[Mask, Mask]]) -> None:
         """Execute iterations in order, as long as it is known which lanes have them.
 
@@ -246,12 +234,13 @@ class _Interpreter(LaneEvaluator):
         """
         lanes, exit_loop = self.lanes, self._enter_loop(s)
         none, must = np.zeros_like(lanes.may), lanes.must
-        for k in range(_MAX_ITERATIONS):
+        has_effects = walk.contains(s.body, ir.Store) or self._has_barrier(s)
+        for k in range(_MAX_ITERATIONS if has_effects else _MAX_READING_ITERATIONS):
             lanes.continued = lanes.broken = none
             may_hold, must_hold = enter(k)
             if not may_hold.any():
                 break
-            if not np.array_equal(may_hold, must_hold):
+            if self.is_expensive or not np.array_equal(may_hold, must_hold):
                 self._over_approximate(s)
                 break
             lanes.may, lanes.must = may_hold, lanes.must & may_hold
@@ -275,7 +264,7 @@ class _Interpreter(LaneEvaluator):
         self._havoc(names)
         self._evaluate_condition(s)
         for key, log in before.items():
-            self.logs[key].writes = log.writes
+            self.logs[key].written = log.written
         self.forget_new_writes(before)
         if has_barriers:
             self.join(before)
@@ -296,34 +285,6 @@ class _Interpreter(LaneEvaluator):
     def _evaluate_condition(self, s: ir.While | ir.For) -> None:
         if isinstance(s, ir.While):
             self.condition(s.condition)
-
-    def _vectorize(self, s: ir.For, iterations: _Iterations) -> bool:
-        """Execute all iterations at once, each as a lane; return False if they are too many."""
-        counts, total = iterations.counts, int(iterations.counts.sum())
-        unit = self.lanes.unit // (int(counts.max(initial=0)) + 2)
-        if total > _MAX_LANES or unit == 0:
-            return False
-        outer, values, before = self.lanes, self.frame.values, self.copy_logs()
-        lane = np.repeat(np.arange(len(counts)), counts)
-        number = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
-        assigned = assigned_names(s.body)
-        used = {name for e in walk.all_expressions(s.body) for name in names_in(e)}
-        kept = used - (assigned & upward_exposed_reads(s.body))
-        self.lanes = outer.iterations(lane, number, unit)
-        self.frame.values = {n: _gather(values[n], lane) for n in kept & values.keys()}
-        self._havoc(used & values.keys() - kept)
-        self.frame.values[s.var.name] = iterations.start[lane] + number * iterations.step[lane]
-        for log in self.logs.values():
-            log.writes = log.writes.of_iterations()
-        self._body(s.body)
-        self.lanes, self.frame.values = outer, values
-        self._havoc(assigned | {s.var.name})
-        is_outermost = not outer.times.any()
-        for key, log in before.items():
-            inner = self.logs[key]
-            inner.writes = log.writes.after_iterations(inner.writes, lane, is_outermost)
-        self.forget_new_writes(before)
-        return True
 
     # ---- calls ----
 
@@ -347,7 +308,7 @@ class _Interpreter(LaneEvaluator):
         returns = [s for s in walk.statements(function.body) if isinstance(s, ir.Return)]
         for s in walk.statements(function.body):
             if isinstance(s, ir.Allocate) and (frame.name, s.var.name) in self.logs:
-                self.logs[frame.name, s.var.name].clear(self.lanes.times)
+                self.logs[frame.name, s.var.name].clear()
         lanes, caller, function_has_barrier = self.lanes, self.frame, self._function_has_barrier
         flow = lanes.may, lanes.must, lanes.running
         self.frame, self._function_has_barrier = frame, function.name in self.barrier_functions
@@ -381,7 +342,3 @@ class _Iterations:
 
 def _blend(condition: Mask, a: Vector, b: Vector) -> Vector:
     return None if a is None or b is None else np.where(condition, a, b)
-
-
-def _gather(value: Vector, lanes: Numbers) -> Vector:
-    return value if value is None or value.ndim == 0 else value[lanes]
