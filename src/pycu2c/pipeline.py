@@ -27,7 +27,6 @@ from pycu2c.ir.forms import (
     WORK_ITEM_LOOPS,
     IRForm,
 )
-from pycu2c.ir.walk import statements
 from pycu2c.transforms.analyses import (
     ASSUMPTIONS,
     BLOCK_UNIFORMITY,
@@ -126,14 +125,6 @@ def _has_device_functions(a: Analyses) -> bool:
 
 def _has_memory_intrinsics(a: Analyses) -> bool:
     return a.get(SUMMARY).has_memory_intrinsics
-
-
-def _has_single_region(a: Analyses) -> bool:
-    """Return whether nothing splits the kernel: no barrier, strip-mined or interchanged loop."""
-    if a.get(SUMMARY).any_of(ir.BarrierWait) or a.get(STRIP_LOOPS):
-        return False
-    loops = (s for s in statements(a.module.kernel.body) if isinstance(s, ir.For))
-    return not any(loop.interchanged for loop in loops)
 
 
 def _uses_nontemporal_stores(a: Analyses) -> bool:
@@ -254,8 +245,6 @@ _PARALLEL_REGIONS = (
     Pass("lane_coordinates", work_item_loops.hoist_coordinates, (DECLARED,), uses=(STRIP_LOOPS,)),
     Pass("interchange", interchange.interchange_loops, (DECLARED,),
          uses=(ASSUMPTIONS, UNIFORMITY, EFFECTFUL), when=_any_of(ir.For)),
-    Pass("single_region", work_item_loops.single_region, (DECLARED,), WORK_ITEM_LOOPS,
-         when=_has_single_region),
     Pass("loop_fission", work_item_loops.split_into_regions, (DECLARED,), WORK_ITEM_LOOPS,
          uses=(ASSUMPTIONS, STRIP_LOOPS, BLOCK_UNIFORMITY)),
 )
@@ -270,7 +259,6 @@ _BLOCK_LOOPS = (
          uses=(ASSUMPTIONS, EFFECTFUL), when=_any_of(ir.Allocate)),
     Pass("pass_coordinates", pass_coordinates.pass_coordinates, (WORK_ITEM_LOOPS, COROUTINES),
          preserves=(EFFECTFUL,), when=_has_device_functions),
-    Pass("fold_grid_extents", axis_loops.fold_grid_extents, (COROUTINES,), uses=(ASSUMPTIONS,)),
     Pass("axis_loops", axis_loops.loop_over_axes, (WORK_ITEM_LOOPS,), AXIS_LOOPS,
          uses=(ASSUMPTIONS, EFFECTFUL)),
     Pass("index_set_splitting", index_set_splitting.split_index_sets, (AXIS_LOOPS,),

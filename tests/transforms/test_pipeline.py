@@ -16,7 +16,7 @@ from pycu2c.transforms.pass_contract import Pass, run_passes
 from support.golden_kernels import CASES, built_for_cpu
 
 # conditions that choose between transformations; the others only skip passes with nothing to do
-CHOICES = {"coroutines", "single_region", "nontemporal_stores"}
+CHOICES = {"coroutines", "nontemporal_stores"}
 
 
 @pytest.mark.parametrize("target", TARGETS.values(), ids=lambda t: t.name)

@@ -85,12 +85,6 @@ def hoist_coordinates(module: ir.Module, strips: StripLoops) -> ir.Module:
     return with_kernel_body(module, (*arrays, *reads, *map_expr(body, replace_coordinate)))
 
 
-def single_region(module: ir.Module) -> ir.Module:
-    """Put a kernel without barriers, strip-mined or interchanged loops in one work-item loop."""
-    arrays, body = _block_arrays(module.kernel.body)
-    return with_kernel_body(module, (*arrays, *single_work_item_loop(module.kernel, body)))
-
-
 def split_into_regions(
     module: ir.Module, assumptions: LaunchAssumptions, strips: StripLoops, uniformity: Uniformity
 ) -> ir.Module:
@@ -172,15 +166,3 @@ def copy_assigned_parameters(kernel: ir.Function) -> ir.Function:
     if not names:
         return kernel
     return replace(kernel, body=(*declarations, *rename_variables(kernel.body, names)))
-
-
-def single_work_item_loop(kernel: ir.Function, body: ir.Body) -> ir.Body:
-    """Return one work-item loop: without barriers each thread runs to its end."""
-
-    def replace_return(s: ir.Stmt) -> ir.Body:
-        return (ir.NextWorkItem(s.span),) if isinstance(s, ir.Return) else (s,)
-
-    body = map_stmt(body, replace_return)
-    while body and isinstance(body[-1], ir.NextWorkItem):
-        body = body[:-1]
-    return (ir.WorkItemLoop(body, kernel.span),)

@@ -57,12 +57,6 @@ def loop_over_axes(
     return walk.with_kernel_body(module, body)
 
 
-def fold_grid_extents(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
-    """Replace ``gridsize.x`` by ``gridDim.x * 256`` in kernels that are coroutines."""
-    builder = _AxisLoopBuilder(module, assumptions)
-    return walk.with_kernel_body(module, builder.fold_extents(module.kernel.body))
-
-
 def _uses_grid_index_only(kernel_body: ir.Body) -> bool:
     """Return whether a kernel is one work-item loop that reads only the grid index.
 
