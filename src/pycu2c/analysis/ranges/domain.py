@@ -25,10 +25,14 @@ _WIDENING_STEPS: tuple[int, ...] = (INT32.minimum, -1, 0, 1, INT32.maximum)
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A named integer; ``bounds`` is the interval of its type or kind."""
+    """A named integer; ``bounds`` is the interval of its type or kind.
+
+    member: the field, if it is that of a variable with a record value.
+    """
 
     name: str
     bounds: Interval = field(compare=False)
+    member: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +49,21 @@ class SymbolOffset:
 
 @dataclass(frozen=True, slots=True)
 class AbstractValue:
-    """An integer at one program point: its interval, and its offsets from symbols."""
+    """An integer at one program point: its interval, and its offsets from symbols.
+
+    members: the intervals of the fields of a record; empty for other values and unknown records.
+    """
 
     interval: Interval
     offsets: tuple[SymbolOffset, ...] = ()
+    members: tuple[Interval, ...] = ()
+
+    def join_with(self, other: AbstractValue) -> AbstractValue:
+        """Return the least upper bound of two values, without offsets."""
+        members = zip(self.members, other.members)
+        return AbstractValue(
+            self.interval.join_with(other.interval), (), tuple(a.join_with(b) for a, b in members)
+        )
 
 
 @dataclass(frozen=True, slots=True)

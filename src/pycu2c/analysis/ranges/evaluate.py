@@ -45,7 +45,7 @@ from pycu2c.base.dtypes import FLOAT64, INT32, DTypeKind
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import INDEX32_LIMIT
 from pycu2c.base.records import dataclass, field, replace
-from pycu2c.base.types import WEAK_INT, Array, Scalar
+from pycu2c.base.types import WEAK_INT, Array, Scalar, Type
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.verify_expressions import is_bool
 from pycu2c.ir.walk import children, expressions, path_indices
@@ -68,16 +68,30 @@ def variable_symbol(var: ir.Var) -> Symbol | None:
     return Symbol(var.name, all_values(var.type)) if is_integral(var.type) else None
 
 
+def _member_symbols(var: ir.Var) -> list[Symbol]:
+    """Return the symbols of the fields of a record variable; none for other types."""
+    if not isinstance(var.type, Scalar) or var.type.dtype.kind is not DTypeKind.RECORD:
+        return []
+    return [Symbol(var.name, all_values(Scalar(f.dtype)), f.name) for f in var.type.dtype.fields]
+
+
+def _has_range(value_type: Type) -> bool:
+    """Return whether a value is an integer, or a record with one that may be negative."""
+    if not isinstance(value_type, Scalar) or value_type.dtype.kind is not DTypeKind.RECORD:
+        return is_integral(value_type)
+    return any(field.dtype.is_signed for field in value_type.dtype.fields)
+
+
 # the interval of a number, or of the lengths of an array's axes
 ArgumentRange: TypeAlias = Interval | tuple[Interval, ...]
-Results: TypeAlias = Callable[[ir.Call, Sequence[ArgumentRange]], Interval]
+Results: TypeAlias = Callable[[ir.Call, Sequence[ArgumentRange]], AbstractValue]
 Lengths: TypeAlias = Mapping[tuple[str, int], Interval]  # by array name and axis
 Elements: TypeAlias = Mapping[str, Interval]  # of all elements, by array name
 
 
-def unknown_result(call: ir.Call, _: Sequence[ArgumentRange]) -> Interval:
+def unknown_result(call: ir.Call, _: Sequence[ArgumentRange]) -> AbstractValue:
     """Return the full range of a device function's result type."""
-    return all_values(call.type)
+    return AbstractValue(all_values(call.type))
 
 
 @dataclass(slots=True)
@@ -108,7 +122,11 @@ class Evaluator:
     required_products: set[Factors] = field(default_factory=set)
 
     def assign(self, var: ir.Var, value: AbstractValue, state: RangeState) -> None:
-        """Assign a value to an integer variable."""
+        """Assign a value to an integer variable, or to a record variable."""
+        for k, member in enumerate(_member_symbols(var)):
+            state.assign(
+                member, AbstractValue(value.members[k] if value.members else member.bounds)
+            )
         symbol = variable_symbol(var)
         if symbol is None:
             return
@@ -135,8 +153,10 @@ class Evaluator:
             case ir.Const():
                 return _literal(e)
             case ir.Var():
-                symbol = variable_symbol(e)
-                return symbol_value(symbol, state) if symbol else _UNBOUNDED_VALUE
+                if symbol := variable_symbol(e):
+                    return symbol_value(symbol, state)
+                members = tuple(map(state.of, _member_symbols(e)))
+                return AbstractValue(UNBOUNDED, (), members) if members else _UNBOUNDED_VALUE
             case ir.Unary():
                 return self._unary(e, state)
             case ir.Binary():
@@ -151,7 +171,15 @@ class Evaluator:
                 self.access(e, state)
                 found = self.elements.get(e.array.name) if isinstance(e, ir.Load) else None
                 return AbstractValue(found or all_values(e.type))
-            case ir.Member() | ir.Item() | ir.Pack() | ir.View():
+            case ir.Member():
+                return self._member(e, state)
+            case ir.Pack() if e.type.dtype.kind is DTypeKind.RECORD:
+                pairs = [
+                    (self.value(p, state), f.dtype) for p, f in zip(e.parts, e.type.dtype.fields)
+                ]
+                members = tuple(fit_to_type(v.interval, Scalar(dtype)) for v, dtype in pairs)
+                return AbstractValue(UNBOUNDED, (), members)
+            case ir.Item() | ir.Pack() | ir.View():
                 for child in children(e):
                     self.value(child, state)
                 return AbstractValue(all_values(e.type))
@@ -166,11 +194,17 @@ class Evaluator:
                 return self._apply(e, state)
             case ir.Call():
                 argument_ranges = [self._argument(argument, state) for argument in e.arguments]
-                return AbstractValue(
-                    self.results(e, argument_ranges) if is_integral(e.type) else UNBOUNDED
-                )
+                return self.results(e, argument_ranges) if _has_range(e.type) else _UNBOUNDED_VALUE
             case _:
                 assert_never(e)
+
+    def _member(self, e: ir.Member, state: RangeState) -> AbstractValue:
+        members, found = self.value(e.operand, state).members, all_values(e.type)
+        if members:
+            assert isinstance(e.operand.type, Scalar)
+            names = [f.name for f in e.operand.type.dtype.fields]
+            found = fit_to_type(members[names.index(e.field)], e.type)
+        return AbstractValue(found)
 
     def _argument(self, e: ir.Expr, state: RangeState) -> ArgumentRange:
         value = self.value(e, state).interval
@@ -328,7 +362,7 @@ class Evaluator:
             offset = if_true.difference(then, symbol_value(symbol, if_true))
             hull = offset.join_with(if_false.difference(orelse, symbol_value(symbol, if_false)))
             offsets.append(SymbolOffset(symbol, hull.low, hull.high))
-        return AbstractValue(then.interval.join_with(orelse.interval), merge_offsets(offsets))
+        return replace(then.join_with(orelse), offsets=merge_offsets(offsets))
 
     def _apply(self, e: ir.Apply, state: RangeState) -> AbstractValue:
         values = [self.value(a, state) for a in e.arguments]

@@ -38,7 +38,7 @@ class Ranges:
     """Result of ``analyse``. Holds the function, so that nodes keep their identity."""
 
     function: ir.Function
-    result: Interval  # the interval of the return value, if it is an integer
+    result: AbstractValue  # the return value
     _nodes: Mapping[int, Interval]
     _variables: Mapping[str, Interval]
     _in_bounds: Mapping[tuple[int, int], bool] = field(default_factory=dict)
@@ -114,7 +114,7 @@ def analyse(
     range_solver.block(function.body, state)
     return Ranges(
         function,
-        range_solver.returned or all_values(function.result),
+        range_solver.returned or AbstractValue(all_values(function.result)),
         evaluator.of_node,
         evaluator.of_variable,
         evaluator.in_bounds,
@@ -320,14 +320,14 @@ class _Summaries:
     functions: Mapping[str, ir.Function]
     assumptions: LaunchAssumptions
     elements: evaluate.Elements
-    _results: dict[tuple[str, tuple[evaluate.ArgumentRange, ...]], Interval] = field(
+    _results: dict[tuple[str, tuple[evaluate.ArgumentRange, ...]], AbstractValue] = field(
         default_factory=dict
     )
     _active: list[str] = field(default_factory=list)
 
-    def result(self, call: ir.Call, arguments: Sequence[evaluate.ArgumentRange]) -> Interval:
+    def result(self, call: ir.Call, arguments: Sequence[evaluate.ArgumentRange]) -> AbstractValue:
         if call.function in self._active:  # recursive call
-            return all_values(call.type)
+            return evaluate.unknown_result(call, arguments)
         function = self.functions[call.function]
         if sum(name == call.function for name, _ in self._results) >= _MAX_SUMMARIES:
             arguments = [
@@ -342,7 +342,7 @@ class _Summaries:
 
     def _analyse_call(
         self, function: ir.Function, arguments: Sequence[evaluate.ArgumentRange]
-    ) -> Interval:
+    ) -> AbstractValue:
         numbers: dict[str, Interval] = {}
         lengths: dict[tuple[str, int], Interval] = {}
         for p, known_range in zip(function.parameters, arguments):

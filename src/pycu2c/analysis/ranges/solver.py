@@ -14,7 +14,7 @@ from pycu2c.analysis.ranges.evaluate import Evaluator
 from pycu2c.analysis.ranges.interval_arithmetic import INFINITY, Interval, all_values
 from pycu2c.analysis.ranges.last_uses import recorded_definition
 from pycu2c.analysis.ranges.transfer_functions import merge_offsets
-from pycu2c.base.records import dataclass, field
+from pycu2c.base.records import dataclass, field, replace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import operands
 
@@ -74,7 +74,7 @@ class RangeSolver:
     last_uses: Mapping[int, Set[str]]  # variables, by the identity of the statement
     thresholds: Mapping[str, Sequence[int]]  # for widening, by variable
     kept: Set[str] = frozenset()  # variables that are never dropped
-    returned: Interval | None = None  # the interval of the integers that are returned
+    returned: AbstractValue | None = None  # the join of the values that are returned
     loops: list[_JumpStates] = field(default_factory=list)
     solutions: dict[int, RangeState] = field(default_factory=dict)  # states at the heads, by loop
     iterates_again: bool = False  # whether an enclosing loop is beyond its first iteration
@@ -140,7 +140,7 @@ class RangeSolver:
 
     def _return(self, s: ir.Return, state: RangeState) -> None:
         if s.value is not None:
-            result = self._value(s.value, state).interval
+            result = replace(self._value(s.value, state), offsets=())
             if self.evaluator.recording:
                 self.returned = self.returned.join_with(result) if self.returned else result
 

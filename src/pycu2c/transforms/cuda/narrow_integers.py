@@ -65,7 +65,7 @@ def narrow_signature(
     parameters = tuple(
         WEAK_INT32 if p.name in narrow_variables else p.type for p in function.parameters
     )
-    fits = function.result == WEAK_INT and INT32_RANGE.contains(ranges.result)
+    fits = function.result == WEAK_INT and INT32_RANGE.contains(ranges.result.interval)
     return NarrowSignature(parameters, WEAK_INT32 if fits else function.result)
 
 
