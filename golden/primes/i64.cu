@@ -12,6 +12,6 @@ extern "C" __global__ void primes(bool *is_prime, int is_prime_len, long long *c
     }
     is_prime[n] = prime;
     if (prime) {
-        atomicAdd((unsigned long long *)&count[0], (unsigned long long)1LL);
+        atomicAdd((unsigned long long *)&count[0], 1ULL);
     }
 }

@@ -1,5 +1,5 @@
 __device__ void acquire(long long *lock) {
-    while ((long long)atomicCAS((unsigned long long *)&lock[0], (unsigned long long)0LL, (unsigned long long)1LL) != 0) {
+    while ((long long)atomicCAS((unsigned long long *)&lock[0], 0ULL, 1ULL) != 0) {
         __nanosleep(100);
     }
     __threadfence();
@@ -7,7 +7,7 @@ __device__ void acquire(long long *lock) {
 
 __device__ void release(long long *lock) {
     __threadfence();
-    atomicExch((unsigned long long *)&lock[0], (unsigned long long)0LL);
+    atomicExch((unsigned long long *)&lock[0], 0ULL);
 }
 
 extern "C" __global__ void spin_lock(long long *lock, long long *total, const long long *data,

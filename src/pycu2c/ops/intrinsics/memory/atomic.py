@@ -62,7 +62,7 @@ class _AtomicOperation:
         if dtype is not INT64 or UINT64 not in self.cuda:
             return c.CallExpr(f"atomic_{self.name}_{dtype.short}", (address, *values))
         uint64 = c.NamedType(UINT64.cuda)
-        unsigned_values = {str(i): c.CastExpr(uint64, value) for i, value in enumerate(values)}
+        unsigned_values = {str(i): _as_uint64(value) for i, value in enumerate(values)}
         call = self.cuda_call(
             {"array": c.CastExpr(c.PointerType(uint64), address), **unsigned_values}, UINT64
         )
@@ -74,6 +74,15 @@ class _AtomicOperation:
         if self.builtin and dtype.is_integer:
             return c.CallExpr(self.builtin, (*_operands(a), c.Name("__ATOMIC_ACQUIRE")))
         return c.CallExpr(f"atomic_{self.name}_{dtype.short}", _operands(a))
+
+
+def _as_uint64(value: c.Expr) -> c.Expr:
+    """Return an int64 as a uint64: ``1LL`` as ``1ULL``."""
+    match value:
+        case c.Number(text) if text.removesuffix(INT64.suffix).isdecimal():
+            return c.Number(f"{text.removesuffix(INT64.suffix)}{UINT64.suffix}")
+        case _:
+            return c.CastExpr(c.NamedType(UINT64.cuda), value)
 
 
 def _operands(a: Mapping[str, c.Expr]) -> tuple[c.Expr, ...]:
