@@ -84,6 +84,7 @@ def test_a_missing_arrival_is_a_deadlock(backend: str) -> None:
 def test_cuda_uses_the_instructions() -> None:
     text, log = hopper_code(pass_rows, np.zeros((1, 1, 1), np.int32), 1)
     assert "mbarrier.try_wait.parity.shared.b64" in text
+    assert text.count("while (!ended);") == 1
     assert not log.strip("\0\n ")
 
 

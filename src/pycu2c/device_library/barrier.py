@@ -163,7 +163,12 @@ def expect_tx(bar: Any, index: Any, nbytes: Any) -> None:
 _WAIT = """
 unsigned ended;
 do {{
-    asm volatile("{{ .reg .pred p; mbarrier.{wait}{parity}.shared.b64 p, [%1], %2;"
+    asm volatile("{{ .reg .pred p;"
+#if __CUDA_ARCH__ >= 900
+                 " mbarrier.try_wait{parity}.shared.b64 p, [%1], %2;"
+#else
+                 " mbarrier.test_wait{parity}.shared.b64 p, [%1], %2;"
+#endif
                  " selp.u32 %0, 1, 0, p; }}"
                  : "=r"(ended)
                  : "r"(shared_address(bar + index)), "{constraint}"({operand}) : "memory");
@@ -171,16 +176,10 @@ do {{
 """
 
 
-def _wait_text(parity: str, constraint: str, operand: str) -> str:
-    texts = [
-        _WAIT.format(wait=wait, parity=parity, constraint=constraint, operand=operand)
-        for wait in ("try_wait", "test_wait")
-    ]
-    return f"#if __CUDA_ARCH__ >= 900{texts[0]}#else{texts[1]}#endif"
-
-
 @c_function(
-    cuda=_wait_text("", "l", "token"), preamble=ADDRESS_HELPER, signature=(*_BARRIER, uint64)
+    cuda=_WAIT.format(parity="", constraint="l", operand="token"),
+    preamble=ADDRESS_HELPER,
+    signature=(*_BARRIER, uint64),
 )
 def wait(bar: Any, index: Any, token: Any) -> None:
     """Wait until the phase of a token has ended; what arriving threads wrote is then visible."""
@@ -188,7 +187,9 @@ def wait(bar: Any, index: Any, token: Any) -> None:
 
 
 @c_function(
-    cuda=_wait_text(".parity", "r", "parity"), preamble=ADDRESS_HELPER, signature=(*_BARRIER, int32)
+    cuda=_WAIT.format(parity=".parity", constraint="r", operand="parity"),
+    preamble=ADDRESS_HELPER,
+    signature=(*_BARRIER, int32),
 )
 def wait_parity(bar: Any, index: Any, parity: Any) -> None:
     """Wait until the phase with a parity has ended: 0 for the first phase, 1 for the second.
