@@ -292,3 +292,12 @@ def test_a_wide_sum_converts_its_terms(target):
     _, out = run(wide_sums, (1, 3), (n, np.zeros(3, np.int64)), target)
     with np.errstate(over="ignore"):
         assert out.tolist() == ((2**40 + n.astype(np.int64) - n * np.int32(2)) // n).tolist()
+
+
+def test_a_reshape_of_dynamic_shared_memory_compares_its_length():
+    @kernel(signature="float32[::1]")
+    def tiled(out):
+        tile = cuda.shared.array(0, np.float32)[:1024].reshape(32, 32)
+        out[cuda.threadIdx.x] = tile[cuda.threadIdx.x, 1]
+
+    assert "if (shared_bytes_i32() / 4 < 1024) return;" in tiled.inspect("cuda")
