@@ -22,9 +22,9 @@ __device__ __forceinline__ int abs_i32(int x) {
     return x < 0 ? (int)(0 - (unsigned int)x) : x;
 }
 
-__device__ struct u32_u32_u32_u32 philox4x32(unsigned int key_0, unsigned int key_1,
-                                             unsigned int counter_0, unsigned int counter_1,
-                                             unsigned int counter_2, unsigned int counter_3) {
+__device__ u32_u32_u32_u32 philox4x32(unsigned int key_0, unsigned int key_1,
+                                      unsigned int counter_0, unsigned int counter_1,
+                                      unsigned int counter_2, unsigned int counter_3) {
     unsigned int k0 = key_0;
     unsigned int k1 = key_1;
     unsigned int c0 = counter_0;
@@ -44,7 +44,7 @@ __device__ struct u32_u32_u32_u32 philox4x32(unsigned int key_0, unsigned int ke
     return u32_u32_u32_u32{c0, c1, c2, c3};
 }
 
-__device__ struct u32_u32_u32_u32 philox_uint32x4(int seed, int subsequence, int offset) {
+__device__ u32_u32_u32_u32 philox_uint32x4(int seed, int subsequence, int offset) {
     unsigned long long s = seed;
     unsigned long long q = subsequence;
     unsigned long long n = offset;
@@ -54,7 +54,7 @@ __device__ struct u32_u32_u32_u32 philox_uint32x4(int seed, int subsequence, int
     unsigned int counter_1 = n >> 32;
     unsigned int counter_2 = q;
     unsigned int counter_3 = q >> 32;
-    struct u32_u32_u32_u32 philox4x32_1 = philox4x32(key_0, key_1, counter_0, counter_1, counter_2, counter_3);
+    u32_u32_u32_u32 philox4x32_1 = philox4x32(key_0, key_1, counter_0, counter_1, counter_2, counter_3);
     return u32_u32_u32_u32{philox4x32_1.item0, philox4x32_1.item1, philox4x32_1.item2, philox4x32_1.item3};
 }
 
@@ -84,7 +84,7 @@ __device__ float sin_pi_float32(float t) {
     return fmaf(t, 3.1415927f, t * fmaf(p, z, -8.742278e-08f));
 }
 
-__device__ struct f32_f32 _normals_float32(unsigned int x, unsigned int y) {
+__device__ f32_f32 _normals_float32(unsigned int x, unsigned int y) {
     float u = x * 2.3283064e-10f + 1.1641532e-10f;
     float radius = sqrtf(-2.0f * log_float32(u));
     int turn = y;
@@ -94,23 +94,23 @@ __device__ struct f32_f32 _normals_float32(unsigned int x, unsigned int y) {
     return f32_f32{radius * sine, radius * cosine};
 }
 
-__device__ struct f32_f32_f32_f32 philox_normal_float32x4(int seed, int subsequence, int offset) {
-    struct u32_u32_u32_u32 philox_uint32x4_1 = philox_uint32x4(seed, subsequence, offset);
+__device__ f32_f32_f32_f32 philox_normal_float32x4(int seed, int subsequence, int offset) {
+    u32_u32_u32_u32 philox_uint32x4_1 = philox_uint32x4(seed, subsequence, offset);
     unsigned int a = philox_uint32x4_1.item0;
     unsigned int b = philox_uint32x4_1.item1;
     unsigned int c = philox_uint32x4_1.item2;
     unsigned int d = philox_uint32x4_1.item3;
-    struct f32_f32 _normals_float32_1 = _normals_float32(a, b);
+    f32_f32 _normals_float32_1 = _normals_float32(a, b);
     float first = _normals_float32_1.item0;
     float first_1 = _normals_float32_1.item1;
-    struct f32_f32 _normals_float32_2 = _normals_float32(c, d);
+    f32_f32 _normals_float32_2 = _normals_float32(c, d);
     return f32_f32_f32_f32{first, first_1, _normals_float32_2.item0, _normals_float32_2.item1};
 }
 
 extern "C" __global__ void philox_noise(int seed, float *out, int out_len) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (4 * (long long)i < out_len) {
-        struct f32_f32_f32_f32 philox_normal_float32x4_1 = philox_normal_float32x4(seed, 0, i);
+        f32_f32_f32_f32 philox_normal_float32x4_1 = philox_normal_float32x4(seed, 0, i);
         float z = philox_normal_float32x4_1.item0;
         out[4 * i] = z;
         z = philox_normal_float32x4_1.item1;

@@ -3,7 +3,7 @@ struct u64_u64 {
     unsigned long long s1;
 };
 
-__device__ unsigned long long xoroshiro128p_next(struct u64_u64 *states, int index_) {
+__device__ unsigned long long xoroshiro128p_next(u64_u64 *states, int index_) {
     unsigned long long s0 = states[index_].s0;
     unsigned long long s1 = states[index_].s1;
     unsigned long long result = s0 + s1;
@@ -17,12 +17,11 @@ __device__ float uint64_to_unit_float32(unsigned long long x) {
     return (long long)(x >> 11) * 1.110223e-16f;
 }
 
-__device__ float xoroshiro128p_uniform_float32(struct u64_u64 *states, int index_) {
+__device__ float xoroshiro128p_uniform_float32(u64_u64 *states, int index_) {
     return uint64_to_unit_float32(xoroshiro128p_next(states, index_));
 }
 
-extern "C" __global__ void xoroshiro_pi(struct u64_u64 *states, int draws, float *out,
-                                        int out_len) {
+extern "C" __global__ void xoroshiro_pi(u64_u64 *states, int draws, float *out, int out_len) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < out_len) {
         int inside = 0;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycu2c import cuda, device, kernel
+from pycu2c.toolchain.nvrtc import nvrtc
 from support.launching import run
 
 
@@ -292,6 +293,29 @@ def test_a_wide_sum_converts_its_terms(target):
     _, out = run(wide_sums, (1, 3), (n, np.zeros(3, np.int64)), target)
     with np.errstate(over="ignore"):
         assert out.tolist() == ((2**40 + n.astype(np.int64) - n * np.int32(2)) // n).tolist()
+
+
+@device
+def neighbours(i):
+    return i, i + 1
+
+
+def test_types_of_structs_need_no_keyword_and_are_hidden_by_no_variable(target):
+    @kernel
+    def i64_i64(i64_i64_1, x):
+        i64_i64 = neighbours(cuda.threadIdx.x)
+        for i64 in neighbours(i64_i64[1]):
+            i64_i64_1[i64] += x
+        f64_i64 = neighbours(i64_i64[0])
+        i64_i64_1[f64_i64[0]] += 1
+
+    signature = "int32[::1], int32"
+    text = i64_i64.inspect("cuda", signature)
+    assert "struct i64_i64_1 {" in text  # the kernel keeps its name
+    assert text.count("struct") == 1
+    assert nvrtc.compile(text, "i64_i64", "sm_90").data
+    (out, _) = run(i64_i64, (1, 1), (np.zeros(4, np.int32), 10), target)
+    assert out.tolist() == [1, 10, 10, 0]
 
 
 def test_a_reshape_of_dynamic_shared_memory_compares_its_length():

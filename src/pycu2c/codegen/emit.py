@@ -139,15 +139,17 @@ class ModuleEmitter:
     ) -> None:
         self.module, self.comments = module, comments
         self.written_names = written_arrays(module)
-        structs = Structs(module, dialect)
+        taken = inline_c.reserved_names(module)
+        functions = global_names(module, {*taken, *reserved})
+        structs = Structs(module, dialect, {*functions.values()})
         self.file = FileDefinitions(
             dialect,
-            global_names(module, {*inline_c.reserved_names(module), *reserved}),
+            functions,
             coordinates_used(module) if dialect.name == "c" else {},
             structs,
             Prints(dialect, structs.type_name),
         )
-        self.reserved = {*self.file.functions.values(), *inline_c.reserved_names(module)}
+        self.reserved = {*functions.values(), *taken, *structs.type_names}
         self.waits: list[ir.BarrierWait] = []
         self.kernel_type = partial(self.ctype, module.kernel)
 

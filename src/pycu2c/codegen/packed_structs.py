@@ -23,7 +23,7 @@ def packed_name(name: str) -> str:
     return f"{name.strip('_')}_packed"
 
 
-_MEMCPY = "struct $P value;\n    memcpy(&value, &x, sizeof value);"
+_MEMCPY = "$P value;\n    memcpy(&value, &x, sizeof value);"
 
 _BIT_FUNCTIONS = {
     FLOAT16: {"from": "__ushort_as_half", "to": "__half_as_ushort"},
@@ -37,7 +37,7 @@ def conversions(dtype: DType, name: str) -> str:
     The bits of a half pass through a 32-bit register: ptxas 13.0 miscompiles a conversion whose 16
     bits are stored byte by byte as a conversion to an 8-bit integer.
     """
-    packed = packed_name(name.removeprefix("struct "))
+    packed = packed_name(name)
     if dtype.is_half:
         return Template(c_definition("c/packed_half").strip("\n")).substitute(
             T=name, P=packed, **_BIT_FUNCTIONS[dtype]
@@ -53,4 +53,4 @@ def _copy_statements(dtype: DType) -> str:
     if not any(field.dtype.is_half for field in dtype.fields):
         return _MEMCPY
     parts = ", ".join(f"packed(x.{field.name})" for field in dtype.fields)
-    return f"const struct $P value = {{{parts}}};"
+    return f"const $P value = {{{parts}}};"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 
 from pycu2c.base.dtypes import UINT8, DType, DTypeKind, RecordField
 from pycu2c.base.types import Array, Scalar, Type
@@ -38,10 +38,10 @@ def _aliases_before_cuda_13(dtype: DType) -> str:
 
 
 class Structs:
-    """The structs of one module, with their names."""
+    """The structs of one module, with their names, which are none of ``functions``."""
 
-    def __init__(self, module: ir.Module, dialect: Dialect) -> None:
-        self.dialect = dialect
+    def __init__(self, module: ir.Module, dialect: Dialect, functions: Set[str]) -> None:
+        self.dialect, self.functions = dialect, functions
         self.names: dict[DType, str] = {}
         self.vectors: dict[DType, None] = {}  # also complex types; CUDA declares both
         self.unaligned: dict[DType, None] = {}  # vectors and complex numbers in packed structs
@@ -77,7 +77,9 @@ class Structs:
                 self.unaligned[innermost] = None
         if self.dialect.name == "cuda" and _is_packed(dtype):
             self._collect_copied_fields(dtype)
-        self.names[dtype] = unique_name(identifier(dtype.short), {*self.names.values()})
+        self.names[dtype] = unique_name(
+            identifier(dtype.short), {*self.names.values()}, self.functions
+        )
 
     def _collect_copied_fields(self, record: DType) -> None:
         """Collect the fields of a packed struct that need a type without alignment."""
@@ -90,8 +92,17 @@ class Structs:
     def type_name(self, dtype: DType) -> str:
         """Return the C name of a dtype."""
         if dtype.kind is DTypeKind.RECORD:
-            return f"struct {self.names[dtype]}"
+            return self._struct_name(self.names[dtype])
         return self.dialect.type_name(dtype)
+
+    @property
+    def type_names(self) -> set[str]:
+        """Return the names that variables would hide: those of structs in C++."""
+        return {*self.names.values()} if self.dialect.name == "cuda" else set()
+
+    def _struct_name(self, name: str) -> str:
+        """Return the type of a struct; C++ needs no keyword."""
+        return name if self.dialect.name == "cuda" else f"struct {name}"
 
     def headers(self) -> list[c.Item]:
         """Return the headers of CUDA's half types."""
@@ -199,7 +210,7 @@ class Structs:
 
     def _field_type(self, record: DType, dtype: DType, packed: bool) -> str:
         if packed and dtype in self.packed_field_dtypes:
-            return f"struct {self._packed_name(dtype)}"
+            return self._struct_name(self._packed_name(dtype))
         needs_unaligned = self._needs_unaligned_type(record, dtype)
         return _unaligned_name(dtype) if needs_unaligned else self.type_name(dtype)
 
