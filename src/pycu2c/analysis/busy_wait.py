@@ -10,7 +10,7 @@ from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.call_graph import functions_that
 from pycu2c.ir.walk import all_expressions, bodies, contains, expressions, operands
-from pycu2c.ops.intrinsics.registry import Effect
+from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
 
 
 def polling_functions(module: ir.Module) -> frozenset[str]:
@@ -38,12 +38,21 @@ def _accesses_memory(body: ir.Body, polling: frozenset[str]) -> bool:
 
 def is_busy_wait(loop: ir.For | ir.While) -> bool:
     """Return whether a loop exit depends on an atomic result, or on loads if it has a fence."""
-    applications = [e for e in all_expressions((loop,)) if isinstance(e, ir.Apply)]
-    memory_operations = [e for e in applications if e.intrinsic.effect is Effect.MEMORY]
-    if not memory_operations:
+    if not _accesses_memory((loop,), frozenset()):
         return False
-    has_fence = any(not _is_atomic(e) for e in memory_operations)
-    return _controls_exit(loop, lambda e: _is_atomic_result(e) or (has_fence and _is_load(e)))
+    fenced = has_fence(loop)
+    return _controls_exit(loop, lambda e: _is_atomic_result(e) or (fenced and _is_load(e)))
+
+
+def has_fence(loop: ir.For | ir.While) -> bool:
+    """Return whether a loop contains a fence."""
+    applications = (e for e in all_expressions((loop,)) if isinstance(e, ir.Apply))
+    return any(e.intrinsic.effect is Effect.MEMORY and not _is_atomic(e) for e in applications)
+
+
+def polls_by(loop: ir.For | ir.While, intrinsic: Intrinsic) -> bool:
+    """Return whether a loop exit depends on results of an intrinsic."""
+    return _controls_exit(loop, lambda e: isinstance(e, ir.Apply) and e.intrinsic is intrinsic)
 
 
 def polled_arrays(loop: ir.For | ir.While) -> Iterator[str]:
@@ -51,12 +60,10 @@ def polled_arrays(loop: ir.For | ir.While) -> Iterator[str]:
 
     A load is plain, or has a cache hint: ``cuda.ldcv(flags, i)``.
     """
-    expressions_of_loop = list(all_expressions((loop,)))
-    applications = (e for e in expressions_of_loop if isinstance(e, ir.Apply))
-    has_fence = any(e.intrinsic.effect is Effect.MEMORY and not _is_atomic(e) for e in applications)
-    for name in sorted({name for e in expressions_of_loop for name in _loaded(e)}):
-        if has_fence and _controls_exit(loop, partial(_is_load_of, name)):
-            yield name
+    if has_fence(loop):
+        for name in sorted({name for e in all_expressions((loop,)) for name in _loaded(e)}):
+            if _controls_exit(loop, partial(_is_load_of, name)):
+                yield name
 
 
 def _controls_exit(loop: ir.For | ir.While, is_source: Callable[[ir.Expr], bool]) -> bool:

@@ -125,3 +125,24 @@ def flags_from_the_first_each_time(ready, out):
 @flags_from_the_first_each_time.gives
 def _(ready, out):
     ready[:20], out[:] = 1, np.minimum(3, 19 - np.arange(20))
+
+
+@program(20, 32, zeros(21), zeros(20))
+def flags_by_uncached_loads(ready, out):
+    """No fence: the loads are volatile. The first thread waits for the last one, which waits."""
+    t, b = cuda.threadIdx.x, cuda.blockIdx.x
+    if t == 31:
+        while b < cuda.gridDim.x - 1:
+            if cuda.ldcv(ready, b + 1) == 2:
+                break
+        cuda.atomic.add(ready, b, 1)
+    elif t == 0:
+        while cuda.ldcv(ready, b) == 0:
+            pass
+        out[b] = b
+        cuda.atomic.add(ready, b, 1)
+
+
+@flags_by_uncached_loads.gives
+def _(ready, out):
+    ready[:20], out[:] = 2, np.arange(20)

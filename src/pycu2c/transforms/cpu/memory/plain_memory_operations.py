@@ -2,27 +2,40 @@
 
 ``cuda.stcs(&a[i], cuda.ldcg(&a[i]))`` -> ``a[i] = a[i]``, and ``cuda.atomic.add(&bins[b], 1)`` ->
 ``block.atomic.add(&bins[b], 1)``, which is not atomic. One OS thread runs a whole block, and all
-blocks of a cluster, so shared memory needs no atomics. C has no cache hints. Requires the form
-ORDERED (``ir/forms.py``): operations with a fixed evaluation order are statements.
+blocks of a cluster, so shared memory needs no atomics. C has no cache hints. A loop that polls by
+``cuda.ldcv`` gets a fence, so it still is a busy-wait loop (``analysis/busy_wait.py``).
+
+Requires the form ORDERED (``ir/forms.py``): operations with a fixed order are statements.
 """
 
 from __future__ import annotations
 
+from pycu2c.analysis.busy_wait import has_fence, polls_by
 from pycu2c.base.records import replace
-from pycu2c.base.types import Array, MemorySpace
+from pycu2c.base.types import VOID, Array, MemorySpace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.views import field_at_path
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt, with_body
 from pycu2c.ops.intrinsics.memory.atomic import NONATOMIC
-from pycu2c.ops.intrinsics.memory.cache_hints import LOADS, STORES
+from pycu2c.ops.intrinsics.memory.cache_hints import LDCV, LOADS, STORES
+from pycu2c.ops.intrinsics.threads.barriers import FENCES
 
 
 def use_plain_memory_operations(module: ir.Module) -> ir.Module:
     """Replace the operations in all functions of a module."""
     return map_functions(
         module,
-        lambda f: with_body(f, map_stmt(map_expr(f.body, _plain_operation), _plain_store)),
+        lambda f: with_body(
+            f, map_stmt(map_expr(map_stmt(f.body, _with_fence), _plain_operation), _plain_store)
+        ),
     )
+
+
+def _with_fence(s: ir.Stmt) -> ir.Body:
+    if not isinstance(s, ir.While) or has_fence(s) or not polls_by(s, LDCV):
+        return (s,)
+    fence = ir.Evaluate(ir.Apply(FENCES[0], (), VOID, s.span), s.span)
+    return (replace(s, body=(fence, *s.body)),)
 
 
 def _plain_operation(e: ir.Expr) -> ir.Expr:
