@@ -157,11 +157,13 @@ def place_with_results(
             raise ValueError(f"{name} has 1 element, not {result.size}")
         check_result_dtype(result, array.dtype, name)
     shape = x[0].shape if shape is None else shape
-    results = tuple(
-        where.empty(shape, array.dtype) if result is None else result.reshape(shape)
-        for array, result in zip(x, results)
-    )
-    return where, x, results
+    placed = []
+    for array, result in zip(x, results):
+        if result is None:
+            placed.append(where.empty(shape, array.dtype))
+        else:  # reshape takes 10 µs
+            placed.append(result if result.shape == shape else result.reshape(shape))
+    return where, x, tuple(placed)
 
 
 def _by_name(name: str, value: Any) -> dict[str, Any]:
