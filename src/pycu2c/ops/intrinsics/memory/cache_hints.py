@@ -67,5 +67,4 @@ def _declare_store(name: str, hint: str) -> Intrinsic:
 
 
 LOADS = tuple(_declare_load(*entry) for entry in _LOADS)
-LDCV = LOADS[-1]
 STORES = tuple(_declare_store(*entry) for entry in _STORES)

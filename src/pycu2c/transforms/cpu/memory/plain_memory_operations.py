@@ -17,8 +17,8 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.views import field_at_path
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt, with_body
 from pycu2c.ops.intrinsics.memory.atomic import NONATOMIC
-from pycu2c.ops.intrinsics.memory.cache_hints import LDCV, LOADS, STORES
-from pycu2c.ops.intrinsics.threads.barriers import FENCES
+from pycu2c.ops.intrinsics.memory.cache_hints import LOADS, STORES
+from pycu2c.ops.intrinsics.registry import REGISTRY
 
 
 def use_plain_memory_operations(module: ir.Module) -> ir.Module:
@@ -32,10 +32,10 @@ def use_plain_memory_operations(module: ir.Module) -> ir.Module:
 
 
 def _with_fence(s: ir.Stmt) -> ir.Body:
-    if not isinstance(s, ir.While) or has_fence(s) or not polls_by(s, LDCV):
+    if not isinstance(s, ir.While) or has_fence(s) or not polls_by(s, REGISTRY["cuda.ldcv"]):
         return (s,)
-    fence = ir.Evaluate(ir.Apply(FENCES[0], (), VOID, s.span), s.span)
-    return (replace(s, body=(fence, *s.body)),)
+    fence = ir.Apply(REGISTRY["cuda.threadfence_block"], (), VOID, s.span)
+    return (replace(s, body=(ir.Evaluate(fence, s.span), *s.body)),)
 
 
 def _plain_operation(e: ir.Expr) -> ir.Expr:
