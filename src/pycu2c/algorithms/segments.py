@@ -38,7 +38,7 @@ from pycu2c.kernels.kernel import Kernel, device, kernel
 # banks of shared memory
 _ON_GPU, _PRODUCTS_ON_GPU = (256, 15), (256, 7)  # of elements, and of products
 _THREADS = 128  # of the other launches
-_PARTS = 8  # of a segment, of which a thread combines items in turn
+_PARTS = 8  # of a long segment, whose operations are independent of each other
 _OFFSET_DTYPES = np.int32, np.uint32, np.int64  # which the kernels compute with
 
 
@@ -69,7 +69,7 @@ def load_item(sources: Any, index: Any, like: Any) -> Any:
 
 @device
 def reduce_items(sources: Any, first: Any, last: Any, value: Any, op: Any) -> Any:
-    """Combine a value with items in turn, in parts that do not wait for each other's results."""
+    """Combine a value with items: many items in parts, whose operations can overlap."""
     length = (last - first) // _PARTS
     if length > 1:
         parts = cuda.local.array(_PARTS, value.dtype)

@@ -458,8 +458,7 @@ def _parameters(
 def _maybe_undefined(context: FunctionContext) -> list[Diagnostic]:
     """Warn of reads that some paths have not assigned; they read 0."""
     warnings = []
-    reads = maybe_undefined_reads(context.source.tree, context.constant_tests)
-    for node, assignments in reads:
+    for node, assignments in maybe_undefined_reads(context.source.tree, context.constant_tests):
         labels = tuple(Label(context.span(a), "assigned here, on some paths") for a in assignments)
         read = Label(context.span(node), f"`{node.id}` may have no value here, and would read 0")
         hint = f"assign {node.id} before the branch or loop"

@@ -119,6 +119,7 @@ def _yielding_loop(loop: ir.For | ir.While, number: int) -> ir.Body:
 
 
 def _is_cheap(condition: ir.Expr) -> bool:
+    """Return whether a condition only reads variables, so that it can be evaluated again."""
     return not (
         isinstance(condition, ir.Const)
         or reads_memory(condition)
