@@ -31,7 +31,7 @@ from pycu2c.base import dtypes
 from pycu2c.base.types import promote, strong
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library.block.scan import scan_threads
-from pycu2c.device_library.warp import ALL_LANES, WARP_SIZE, reduce_lanes, warp_threads
+from pycu2c.device_library.warp import ALL_LANES, WARP_SIZE, inclusive_scan
 from pycu2c.kernels.kernel import Kernel, device, kernel
 
 # threads of a block, and entries of the merged list of a thread: odd, so that threads use different
@@ -100,25 +100,6 @@ def search_kernel(backend: Any, tile_size: int) -> Kernel[Any]:
     return find_tiles
 
 
-@device
-def carried_value(carries: Any, starts: Any, tile: Any, op: Any) -> Any:
-    """Combine the values of the segment that a tile continues; lane 0 has the result.
-
-    The segment began in the nearest tile before in which one ends.
-    """
-    lanes = warp_threads()
-    value, first, begins = carries[tile - 1], tile - lanes, 0
-    while begins == 0:
-        i = max(first + cuda.laneid, 0)
-        begins = cuda.ballot_sync(ALL_LANES, i == 0 or starts[i] < starts[i + 1])
-        nearest = max(63 - cuda.clz(begins), 0)
-        part = cuda.shfl_down_sync(ALL_LANES, carries[i], nearest)
-        part = reduce_lanes(part, op, lanes - nearest)
-        value = op(part, value) if first + lanes < tile else part
-        first -= lanes
-    return value
-
-
 @functools.cache
 def carry_kernel(backend: Any) -> Kernel[Any]:
     """Return the kernel that adds the values of preceding tiles to the first end of each tile."""
@@ -127,14 +108,21 @@ def carry_kernel(backend: Any) -> Kernel[Any]:
     def add_carries(out: Any, carries: Any, starts: Any, op: Any) -> None:
 
         def combine(a: Any, b: Any) -> Any:
-            return out.dtype.type(op(a, b))
+            return b[0], out.dtype.type(op(a[1], b[1])) if a[0] == b[0] else b[1]
 
-        tile = 1 + cuda.grid(1) // WARP_SIZE
-        if tile < len(carries) and starts[tile] < starts[tile + 1]:
-            value = carried_value(carries, starts, tile, combine)
-            if cuda.laneid == 0:
-                first = starts[tile]
-                out[first] = combine(value, out[first])
+        def scan_carries(tile: Any) -> Any:
+            return inclusive_scan((starts[tile], carries[tile - 1]), combine)
+
+        tile = 1 + cuda.grid(1)
+        carry = scan_carries(min(tile, len(carries) - 1))
+        ends = tile < len(carries) and starts[tile] < starts[tile + 1]
+        first = tile - cuda.laneid
+        while cuda.any_sync(ALL_LANES, ends and first > 1 and starts[first - 1] == carry[0]):
+            first -= WARP_SIZE
+            before = scan_carries(first + cuda.laneid)
+            carry = combine(cuda.shfl_sync(ALL_LANES, before, WARP_SIZE - 1), carry)
+        if ends:
+            out[carry[0]] = combine(carry, (carry[0], out[carry[0]]))[1]
 
     return add_carries
 
@@ -341,7 +329,7 @@ def _reduce(
     ]
     launch(result, offsets, sources, starts, carries, function, start)
     if tiles > 1:
-        blocks = -(-(tiles - 1) * WARP_SIZE // _THREADS)
+        blocks = -(-(tiles - 1) // _THREADS)
         carry_kernel(where.backend)[blocks, _THREADS, where.stream](
             result, carries, starts, function
         )
