@@ -59,6 +59,8 @@ def test_wrong_arrays() -> None:
         algorithms.segmented_reduce(x, offsets[:0])
     with pytest.raises(ValueError, match="offsets starts at 1, not 0: pass the elements from 1 on"):
         algorithms.segmented_reduce(np.ones(4), np.array([1, 2, 4]))
+    with pytest.raises(ValueError, match=r"offsets descends from 1000000000 to 2 at index 2: each"):
+        algorithms.segmented_reduce(x, np.array([0, 10**9, 2, 3]))
     with pytest.raises(ValueError, match="indptr starts at 1"):
         algorithms.spmv(np.ones(4), np.zeros(4, np.int32), np.array([1, 2, 4]), np.ones(1))
     with pytest.raises(ValueError, match="out has 1 elements, not 2"):

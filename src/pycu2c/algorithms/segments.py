@@ -295,6 +295,13 @@ def _check_offsets(offsets: Any, name: str, items: int) -> None:
         )
     if last > items:
         raise ValueError(f"{name} ends at {last}, beyond the {items} elements")
+    descents = np.flatnonzero(offsets[1:] < offsets[:-1])
+    if len(descents):
+        i = descents[0]
+        raise ValueError(
+            f"{name} descends from {offsets[i]} to {offsets[i + 1]} at index {i + 1}: "
+            "each segment ends where the next one starts"
+        )
 
 
 def _reduce(
@@ -346,7 +353,8 @@ op : callable | An associative function of two values: ``operator.add``, ``max``
   function that kernels can call.
 initial : number | The identity of ``op``, which is the value of empty segments.
 data : array | The elements, row by row.
-indices : array | The column of each element.
+indices : array | The column of each element. Columns beyond ``x`` are found by checked runs only:
+  set ``PYCU2C_CHECK=memory``.
 indptr : array | The index of the first element of each row, and then the number of elements; of
   int32, uint32 or int64.
 x : array | The vector.
