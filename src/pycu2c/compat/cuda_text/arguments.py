@@ -268,16 +268,6 @@ def _hint(parameter: KernelParameter) -> str:
     return "pass a numpy record or a ctypes structure of that size"
 
 
-def number_dtype(parameter: KernelParameter) -> DType | None:
-    """Return the dtype of a number with the size of a parameter; None if there is none."""
-    tables = {
-        ParameterKind.INTEGER: _INTEGER_DTYPES,
-        ParameterKind.FLOAT: _FLOAT_DTYPES,
-        ParameterKind.BYTES: _COMPLEX_DTYPES,
-    }
-    return tables.get(parameter.kind, {}).get(parameter.size)
-
-
 def _fail_mismatch(parameter: KernelParameter, name: str, value: object, hint: str) -> NoReturn:
     module = "numpy." if isinstance(value, np.generic) else ""
     size = f" of {len(_raw_bytes(value))} bytes" if isinstance(value, (np.void, Vector)) else ""
@@ -295,14 +285,12 @@ def layout_for(
     """Return the layout in parameter memory, by C's rules for sizes and alignments."""
     layout_parameters = [_layout_parameter(i, argument) for i, argument in enumerate(arguments)]
     if kernel_parameters is None:
-        return layout_of(layout_parameters, [p.type.dtype.alignment for p in layout_parameters])
+        return layout_of(layout_parameters, list(map(_alignment, arguments)))
     return layout_of(layout_parameters, [p.alignment for p in kernel_parameters])
 
 
 def _layout_parameter(position: int, argument: BoundArgument) -> parameters.Parameter:
-    argument_type = argument.type
-    if argument.size:
-        argument_type = Scalar(_raw_dtype(argument.size))
+    argument_type = Scalar(_raw_dtype(argument.size)) if argument.size else argument.type
     assert isinstance(argument_type, Array | Scalar)
     part = ArgumentPart.DATA if isinstance(argument_type, Array) else ArgumentPart.VALUE
     return parameters.Parameter(f"argument {position + 1}", argument_type, position, part)
@@ -310,24 +298,17 @@ def _layout_parameter(position: int, argument: BoundArgument) -> parameters.Para
 
 @functools.cache
 def _raw_dtype(size: int) -> DType:
-    """Return a dtype for raw bytes, aligned to 8, 4 or 1: the largest that divides the size."""
-    alignment_dtype = next(
-        dtype for dtype in (dtypes.UINT64, dtypes.UINT32, _BYTE_DTYPE) if size % dtype.size == 0
-    )
+    """Return a dtype for raw bytes."""
     name, pack = f"bytes{size}", f"{size}s"  # a format of struct.pack
-    return _RawBytesDType(
-        name, dtypes.DTypeKind.HANDLE, 8 * size, alignment_dtype.name, name, name, pack=pack
-    )
+    return DType(name, dtypes.DTypeKind.HANDLE, 8 * size, name, name, name, pack=pack)
 
 
-class _RawBytesDType(DType):
-    """Raw bytes. ``short`` names the integer type that defines their alignment."""
-
-    __slots__ = ()
-
-    @property
-    def alignment(self) -> int:
-        return dtypes.BY_NAME[self.short].size
+def _alignment(argument: BoundArgument) -> int:
+    """Return the alignment of an argument; of raw bytes the largest that divides their number."""
+    if argument.size:
+        return next(n for n in (8, 4, 1) if argument.size % n == 0)
+    assert isinstance(argument.type, Array | Scalar)
+    return argument.type.dtype.alignment
 
 
 def leaves_of(arguments: Sequence[BoundArgument]) -> tuple[Argument, ...]:

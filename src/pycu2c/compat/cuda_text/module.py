@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from typing import Literal, TypeAlias
 
 from pycu2c.base.backends import CPU_BACKENDS, default_backend
 from pycu2c.base.diagnostics import CompileError, LaunchError
@@ -20,8 +19,6 @@ from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.cuda_driver import driver
 from pycu2c.toolchain.nvrtc import disassembly, program
 from pycu2c.toolchain.toolchain_errors import ToolchainError
-
-Backend: TypeAlias = Literal["auto", "cuda", "cpu"]
 
 _NAME = re.compile(r"[A-Za-z_][\w:]*")
 
