@@ -11,6 +11,7 @@ import re
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TextIO
 
 from pycu2c.base.hashing import digest_of
@@ -21,18 +22,12 @@ from pycu2c.compat.cupy.raw_errors import ModuleFileNotFoundError, SymbolNotFoun
 from pycu2c.declarations.parameter_docs import document_parameters
 
 _CUPY_BACKENDS = ("nvrtc", "nvcc")  # both mean NVRTC here
-_ATTRIBUTES = {  # CuPy's name: the driver's name
-    "max_threads_per_block": "MAX_THREADS_PER_BLOCK",
-    "shared_size_bytes": "SHARED_SIZE_BYTES",
-    "const_size_bytes": "CONST_SIZE_BYTES",
-    "local_size_bytes": "LOCAL_SIZE_BYTES",
-    "num_regs": "NUM_REGS",
-    "ptx_version": "PTX_VERSION",
-    "binary_version": "BINARY_VERSION",
-    "cache_mode_ca": "CACHE_MODE_CA",
-    "max_dynamic_shared_size_bytes": "MAX_DYNAMIC_SHARED_SIZE_BYTES",
-    "preferred_shared_memory_carveout": "PREFERRED_SHARED_MEMORY_CARVEOUT",
-}
+_SETTABLE_ATTRIBUTES = ("max_dynamic_shared_size_bytes", "preferred_shared_memory_carveout")
+_ATTRIBUTES = (  # in lower case, unlike the driver's
+    *("max_threads_per_block", "shared_size_bytes", "const_size_bytes", "local_size_bytes"),
+    *("num_regs", "ptx_version", "binary_version", "cache_mode_ca"),
+    *_SETTABLE_ATTRIBUTES,
+)
 
 
 _COMPLEX = re.compile(r"(?m)^[ \t]*#[ \t]*include[ \t]*<cupy/complex\.cuh>")
@@ -127,7 +122,8 @@ class RawModule:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickle, (_state(self),)
+        state = {name: getattr(self, name) for name in _CONSTRUCTOR_ATTRIBUTES}
+        return partial(RawModule, path=state.pop("file_path"), **state), ()
 
     def get_function(self, name: str) -> RawKernel:
         """Return a kernel by its name or name expression.
@@ -231,24 +227,21 @@ class RawKernel:
             name_expressions=(name,) if "<" in name else None,
             jitify=jitify,
         )
-        self._initialize(name)
+        self.name = self.__name__ = name
+        self._launch: Callable[..., None] | None = None
 
     @classmethod
     def _from_module(cls, module: RawModule, name: str) -> RawKernel:
         kernel = cls.__new__(cls)
-        kernel._owner = module
-        kernel._initialize(name)
+        kernel._owner, kernel._launch = module, None
+        kernel.name = kernel.__name__ = name
         return kernel
-
-    def _initialize(self, name: str) -> None:
-        self.name = self.__name__ = name
-        self._launch: Callable[..., None] | None = None
 
     def __repr__(self) -> str:
         return f"<RawKernel {self.name}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickle, (_state(self._owner), self.name)
+        return RawKernel._from_module, (self._owner, self.name)
 
     def __getattr__(self, name: str) -> Any:
         if name in _CONSTRUCTOR_ATTRIBUTES:
@@ -307,27 +300,19 @@ class RawKernel:
         return {name: getattr(self, name) for name in _ATTRIBUTES}
 
 
-def _attribute(name: str, doc: str) -> property:
+def _attribute(name: str) -> property:
     def get(self: RawKernel) -> int:
-        return self.kernel.attribute(_ATTRIBUTES[name])
+        return self.kernel.attribute(name.upper())
 
-    return property(get, doc=doc)
-
-
-def _settable(name: str, doc: str) -> property:
     def set_value(self: RawKernel, value: int) -> None:
-        self.kernel.set_attribute(_ATTRIBUTES[name], value)
+        self.kernel.set_attribute(name.upper(), value)
 
-    return _attribute(name, doc).setter(set_value)
+    doc = f"The driver's {name.upper()}; on the CPU mostly 0."
+    return property(get, set_value if name in _SETTABLE_ATTRIBUTES else None, doc=doc)
 
 
 for _name in _ATTRIBUTES:
-    _make_property = _settable if _name.startswith(("max_dynamic", "preferred")) else _attribute
-    setattr(
-        RawKernel,
-        _name,
-        _make_property(_name, f"The driver's {_ATTRIBUTES[_name]}; on the CPU mostly 0."),
-    )
+    setattr(RawKernel, _name, _attribute(_name))
 
 
 def compile_with_cache(source: str, *positional: Any, **options: Any) -> RawModule:
@@ -365,16 +350,6 @@ _CONSTRUCTOR_ATTRIBUTES = (
     "name_expressions",
     "jitify",
 )
-
-
-def _state(module: RawModule) -> dict[str, Any]:
-    return {name: getattr(module, name) for name in _CONSTRUCTOR_ATTRIBUTES}
-
-
-def _unpickle(state: dict[str, Any], name: str | None = None) -> Any:
-    arguments = {"path" if key == "file_path" else key: value for key, value in state.items()}
-    module = RawModule(**arguments)
-    return module if name is None else RawKernel._from_module(module, name)
 
 
 document_parameters(
