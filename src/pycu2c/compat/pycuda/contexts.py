@@ -7,12 +7,12 @@ memory belong to the device's primary context.
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from pycu2c.compat.cupy.memoize import memoize
 from pycu2c.compat.pycuda.enums import compute_mode, device_attribute
 from pycu2c.compat.pycuda.errors import LogicError
 from pycu2c.cuda_driver import driver
@@ -182,13 +182,7 @@ def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -
 
 def context_dependent_memoize(func: F) -> F:
     """Return a function that caches its results for each device."""
-    cached = functools.cache(lambda _, *args, **kwargs: func(*args, **kwargs))
-
-    @functools.wraps(func)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        return cached(Context.get_device(), *args, **kwargs)
-
-    return wrapper  # type: ignore[return-value]
+    return memoize(for_each_device=True)(func)
 
 
 def clear_context_caches() -> None:
