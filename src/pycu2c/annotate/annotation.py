@@ -118,7 +118,7 @@ def _text(name: str, target: str, compiler: KernelCompiler, request: Request) ->
 
 def _sass(compiler: KernelCompiler, request: Request) -> Listing:
     cubin = compiler.gpu_code("cubin", request.signature, request.arch)
-    return sass_listing("SASS", disassembly.instructions(cubin))
+    return sass_listing(disassembly.instructions(cubin))
 
 
 def _ptx(compiler: KernelCompiler, request: Request) -> Listing:

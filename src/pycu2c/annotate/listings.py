@@ -75,7 +75,7 @@ def _origin_of_position(position: str) -> Origin:
 _ADDRESS = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;?\s*$")
 
 
-def sass_listing(name: str, instructions: Iterable[tuple[str, Origin]]) -> Listing:
+def sass_listing(instructions: Iterable[tuple[str, Origin]]) -> Listing:
     """Return machine instructions with their addresses, and labels, without directives."""
     lines = []
     for text, origin in instructions:
@@ -83,7 +83,7 @@ def sass_listing(name: str, instructions: Iterable[tuple[str, Origin]]) -> Listi
             lines.append(Line(f"{instruction[1]}  {instruction[2]}", origin))
         elif text.endswith(":") and not text.startswith(".text."):
             lines.append(Line(text, None))
-    return Listing(name, tuple(lines))
+    return Listing("SASS", tuple(lines))
 
 
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+(?:"([^"]*)"\s+)?"([^"]*)"')

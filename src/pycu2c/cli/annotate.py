@@ -14,7 +14,7 @@ from pycu2c.annotate.annotation import DEFAULT_ARCH, Request
 from pycu2c.annotate.annotation import annotate as collect
 from pycu2c.annotate.execution_profile import ExecutionProfile, profiling
 from pycu2c.annotate.page import page
-from pycu2c.cli.kernel_file import kernel_at, parse_extent, signature_of
+from pycu2c.cli.kernel_file import kernel_at, parse_block, signature_of
 from pycu2c.cli.user_program import program_state, run_program
 from pycu2c.kernels.kernel import Kernel
 
@@ -53,7 +53,7 @@ def annotate(
     profile = None if command is None else _profile(kernel, command)
     measured = profile.signature if profile else None
     types = signature_of(kernel, signature) if signature or not measured else measured
-    shape = parse_extent(block, "block", kernel.name) if block else kernel.block
+    shape = parse_block(block, kernel.name) if block else kernel.block
     shape = shape or (profile.block if profile else None)
     text = page(collect(kernel, Request(types, shape, arch, profile)))
     target = Path(output or f"{kernel.name}.html")

@@ -20,7 +20,7 @@ from pycu2c.aot.library_files import library_files
 from pycu2c.aot.output_folder import Files, differences, non_generated_files, write_files
 from pycu2c.aot.python_kernels import export_python
 from pycu2c.base.types import Signature
-from pycu2c.cli.kernel_file import load_kernels, parse_extent, parse_location, select_kernel
+from pycu2c.cli.kernel_file import load_kernels, parse_block, parse_location, select_kernel
 from pycu2c.codegen.reserved_names import is_reserved
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
@@ -196,7 +196,7 @@ def requests_of(
     untyped: list[str] = []
     for name, kernel in kernels.items():
         chosen: Sequence[Signature] = [parse_signature(text) for text in given[name]]
-        shape = [parse_extent(text, "block", name) for text in shapes[name]]
+        shape = [parse_block(text, name) for text in shapes[name]]
         chosen = chosen or kernel.declared
         if not chosen:
             names = ", ".join(kernel.launcher.parameters)

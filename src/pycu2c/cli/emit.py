@@ -20,7 +20,7 @@ from pycu2c.base.types import Signature
 from pycu2c.cli.diagnostic_formats import FORMATS, set_error_format
 from pycu2c.cli.kernel_file import (
     load_kernels,
-    parse_extent,
+    parse_block,
     parse_location,
     select_kernel,
     signature_of,
@@ -109,7 +109,7 @@ class _EmitOptions:
         """Parse a block shape such as ``16,16``; by default the shape that the kernel declares."""
         if self.block is None:
             return kernel.block
-        return parse_extent(self.block, "block", kernel.name)
+        return parse_block(self.block, kernel.name)
 
 
 def _cuda_file(kernels: Mapping[str, Kernel[Any]], comments: Comments) -> str:

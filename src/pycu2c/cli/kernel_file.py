@@ -113,10 +113,10 @@ def signature_of(kernel: Kernel[Any], text: str | None) -> Signature:
     return chosen
 
 
-def parse_extent(text: str, name: str, kernel: str) -> Extent:
-    """Parse a shape such as ``16,16``, of the option ``--name``. Raises LaunchError."""
+def parse_block(text: str, kernel: str) -> Extent:
+    """Parse the shape of the option ``--block``, such as ``16,16``. Raises LaunchError."""
     try:
         numbers = tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise click.ClickException(f"--{name} is {text!r}; write 256 or 16,16") from None
-    return extent(numbers, name, kernel)
+        raise click.ClickException(f"--block is {text!r}; write 256 or 16,16") from None
+    return extent(numbers, "block", kernel)

@@ -56,10 +56,10 @@ def required_definitions(
     return [*parts, *_simd_functions(names)] if on_cpu else parts
 
 
-def used_functions(name: str, names: frozenset[str]) -> list[str]:
-    """Return the functions of a header that are used, with their dependencies, in file order."""
+def reduction_functions(names: frozenset[str]) -> list[str]:
+    """Return the functions of ``reductions.h`` that are used, and those that these call."""
     parts: list[str] = []
-    for part in reversed(header(name).split("\n\n")):
+    for part in reversed(header("reductions.h").split("\n\n")):
         if names & _defined_names(part):
             parts.append(part)
             names |= names_in(part)

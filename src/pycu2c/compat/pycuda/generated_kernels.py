@@ -199,7 +199,7 @@ class ReductionKernel(_GeneratedPyCudaKernel):
     def _function(self, threads: int) -> Function:
         if threads not in self._compiled:
             names = frozenset(("_reduce_block", "_is_last_block", "_load_partial"))
-            shared = cupy_preamble.used_functions("reductions.h", names) if threads > 1 else []
+            shared = cupy_preamble.reduction_functions(names) if threads > 1 else []
             self._compiled[threads] = self._compile(
                 ("P", "lPP"),
                 threads=threads,

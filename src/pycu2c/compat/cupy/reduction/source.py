@@ -44,8 +44,8 @@ from pycu2c.compat.cupy.parameter_declarations import (
 )
 from pycu2c.compat.cupy.preamble import (
     header,
+    reduction_functions,
     required_definitions,
-    used_functions,
     without_headers,
 )
 
@@ -336,7 +336,7 @@ def _cuda_text(spec: ReductionSpec, source: UserSource) -> GeneratedText:
     ]
     fields = used_fields(spec.bound_parameters, _sizes(spec, index_dtype), WORKSPACE, body)
     kernel, entry = cuda_kernel(source.name, fields, body, THREADS), cuda_name(source.name)
-    functions = used_functions("reductions.h", names_in(kernel, partial))
+    functions = reduction_functions(names_in(kernel, partial))
     sections = [
         *_preamble(spec, source, [kernel], on_cpu=False),
         *functions,
