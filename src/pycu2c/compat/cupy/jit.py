@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
-from pycu2c.base.source import Source
-from pycu2c.compat.cupy.jit_source_adaptation import adapt_source
+from pycu2c.compat.cupy.jit_source_adaptation import adapted_source
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.kernels.kernel import DeviceFunction, Dims, Kernel, make_kernel
 
@@ -24,9 +22,7 @@ class JitRawKernel(Kernel[P]):
     __slots__ = ()
     _may_return_value = True
 
-    @staticmethod
-    def _read(function: FunctionType) -> Source:
-        return adapt_source(Kernel._read(function))
+    _read = staticmethod(adapted_source)
 
     def __call__(  # type: ignore[override]  # CuPy's parameters
         self,
@@ -61,9 +57,7 @@ class JitRawKernel(Kernel[P]):
 class JitDevice(DeviceFunction[P, R]):
     """A device function."""
 
-    @staticmethod
-    def _read(function: object) -> Source:
-        return adapt_source(DeviceFunction._read(function))
+    _read = staticmethod(adapted_source)
 
 
 @overload

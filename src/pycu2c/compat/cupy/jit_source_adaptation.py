@@ -7,14 +7,16 @@ alignment of atomics are removed, because compilers determine both.
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from pycu2c.base.records import replace
-from pycu2c.base.source import Source, bound_object, copy_tree
+from pycu2c.base.source import Source, bound_object, copy_tree, source_of
 from pycu2c.ops.intrinsics.memory import allocation
 
 
-def adapt_source(source: Source) -> Source:
-    """Return the function with rewritten calls."""
+def adapted_source(function: Any) -> Source:
+    """Return the source of a function with rewritten calls."""
+    source = source_of(function)
     rewriter = _CallRewriter(source)
     if not any(map(rewriter.changes, ast.walk(source.tree))):
         return source

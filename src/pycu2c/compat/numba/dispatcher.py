@@ -11,9 +11,8 @@ from typing import Any, NoReturn, ParamSpec, TextIO, TypeVar
 
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import replace
-from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType, Signature, default_type
-from pycu2c.compat.numba.source_adaptation import adapt_source
+from pycu2c.compat.numba.source_adaptation import adapted_source
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.devices import gpu_selection
@@ -72,6 +71,7 @@ class JitKernel(Kernel[P]):
 
     __slots__ = ()
     _may_return_value = True
+    _read = staticmethod(adapted_source)
 
     def __init__(self, function: FunctionType, **options: Any) -> None:
         super().__init__(function, **options)
@@ -80,10 +80,6 @@ class JitKernel(Kernel[P]):
 
     def _without_configuration(self, request: LaunchRequest) -> Configured[P]:
         return (Configured if self.grid else Unconfigured)(self._launches, request)
-
-    @staticmethod
-    def _read(function: FunctionType) -> Source:
-        return adapt_source(Kernel._read(function))
 
     @property
     def py_func(self) -> Callable[P, None]:
@@ -348,9 +344,7 @@ class Overloads(Mapping[Any, Overload]):
 class JitDeviceFunction(DeviceFunction[P, R]):
     """A device function. Called outside of kernels, it runs the Python function."""
 
-    @staticmethod
-    def _read(function: object) -> Source:
-        return adapt_source(DeviceFunction._read(function))
+    _read = staticmethod(adapted_source)
 
     @property
     def py_func(self) -> Callable[P, R]:

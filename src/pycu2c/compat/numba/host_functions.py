@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from pycu2c.base.source import SourceUnavailable, source_of
-from pycu2c.compat.numba.source_adaptation import adapt_source
+from pycu2c.base.source import SourceUnavailable
+from pycu2c.compat.numba.source_adaptation import adapted_source
 from pycu2c.declarations.signatures import is_signature
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -48,7 +48,7 @@ def _as_device_function(function: F) -> F:
     """Mark a function as a device function. Only kernels that call it report its errors."""
     marked: Any = function
     try:
-        marked.__pycu2c_device__ = adapt_source(source_of(marked))
+        marked.__pycu2c_device__ = adapted_source(marked)
     except SourceUnavailable:
         return function
     marked.py_func = function

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from typing import Any
 
 from pycu2c.base.diagnostics import CompileWarning, Diagnostic, Label, render, warn
 from pycu2c.base.records import replace
-from pycu2c.base.source import Source, copy_tree
+from pycu2c.base.source import Source, copy_tree, source_of
 from pycu2c.frontend.subset.unsupported_syntax import UNUSED
 
 _PURE_EXPRESSIONS = (
@@ -26,11 +27,12 @@ _PURE_EXPRESSIONS = (
 )
 
 
-def adapt_source(source: Source) -> Source:
-    """Return the function without no-op statements, and with a value on each return path.
+def adapted_source(function: Any) -> Source:
+    """Return a function without no-op statements, and with a value on each return path.
 
     Warn of unused values, except constants such as strings, and of paths without a value.
     """
+    source = source_of(function)
     returns = _own_returns(source.tree.body)
     returned_value = next((r.value for r in returns if r.value is not None), None)
     bare_returns = [r for r in returns if r.value is None] if returned_value is not None else []
