@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import shlex
-from typing import TypeAlias
 
 from pycu2c.base.output.progress import reporting_slow_compilation
 from pycu2c.base.output.tracing import INFO, span
@@ -14,8 +13,6 @@ from pycu2c.toolchain import subprocesses, toolchain_errors
 from pycu2c.toolchain.cache import artifact_store, cache_directory
 from pycu2c.toolchain.cc.discovery import Compiler
 from pycu2c.toolchain.cc.flags import LINK_FLAGS, libraries_for
-
-CommandParts: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 STDIN_FLAGS = ("-x", "c", "-", "-x", "none")
 _MESSAGE_NAME = "kernel.c"  # the file name in messages
@@ -43,17 +40,10 @@ class CcJob:
     cuda_files: tuple[str, ...] = ()
 
     @property
-    def command(self) -> CommandParts:
-        linked = (*self.files, *self.cuda_files)
-        libraries = libraries_for(self.text, self.compiler.family, linked)
-        return command_parts(self.compiler, self.flags, (*self.files, *libraries))
-
-
-def command_parts(
-    compiler: Compiler, flags: tuple[str, ...], libraries: tuple[str, ...]
-) -> CommandParts:
-    """Return the arguments before and after the text."""
-    return (*compiler.command, *flags, *LINK_FLAGS), libraries
+    def command(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the arguments before and after the text."""
+        libraries = libraries_for((*self.files, *self.cuda_files))
+        return (*self.compiler.command, *self.flags, *LINK_FLAGS), (*self.files, *libraries)
 
 
 def build(job: CcJob, key: str | None = None) -> artifact_store.Entry:
@@ -84,12 +74,11 @@ def compile_job(job: CcJob) -> tuple[bytes, str]:
 
 def _compile_to(path: str, job: CcJob) -> tuple[bytes, str]:
     compiler = job.compiler
-    completed = _run_compiler(job.command, path, job.text)
+    completed = _run_compiler(job, path)
     if completed.returncode == 0:
         with open(path, "rb") as library:
             return library.read(), completed.output
-    probe_libraries = libraries_for(_PROBE, compiler.family)
-    probe = _run_compiler(command_parts(compiler, job.flags, probe_libraries), path, _PROBE)
+    probe = _run_compiler(replace(job, text=_PROBE, files=(), cuda_files=()), path)
     for code in (errno.ENOSPC, *toolchain_errors.TOO_MANY_FILES):
         if os.strerror(code) in completed.output:
             raise OSError(code, os.strerror(code), cache_directory.private_directory())
@@ -108,13 +97,13 @@ def _compile_to(path: str, job: CcJob) -> tuple[bytes, str]:
     raise _compile_error(job, completed.output.replace("<stdin>:", f"{_MESSAGE_NAME}:"))
 
 
-def _run_compiler(command: CommandParts, path: str, text: str) -> subprocesses.CompletedProcess:
+def _run_compiler(job: CcJob, path: str) -> subprocesses.CompletedProcess:
     """Run the compiler. The exit code is 1 if it wrote no library.
 
     Python returns 0 for a process that something else waited for, as where SIGCHLD is ignored.
     """
-    before, after = command
-    completed = subprocesses.run((*before, "-o", path, *STDIN_FLAGS, *after), text)
+    before, after = job.command
+    completed = subprocesses.run((*before, "-o", path, *STDIN_FLAGS, *after), job.text)
     if completed.returncode == 0 and not os.path.exists(path):
         return replace(completed, returncode=1)
     return completed

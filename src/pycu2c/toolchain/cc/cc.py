@@ -75,7 +75,7 @@ class _CompileRequest:
         self.files = tuple(file for file in linked if file not in self.cuda_files)
         lto = compiler.family.lto_flags if any(f.endswith(".c") for f in linked) else ()
         self.flags = (*flags_for(text, options, compiler), *lto)
-        command = (*self.flags, *LINK_FLAGS, *libraries_for(text, compiler.family, linked))
+        command = (*self.flags, *LINK_FLAGS, *libraries_for(linked))
         identities = [file_identity.file_identity(file) for file in linked]
         self.key = artifact_store.key_of(text, compiler_identity(), *command, *identities)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Iterator
 
 from pycu2c.base.records import dataclass
 
@@ -18,8 +17,6 @@ class CompilerFamily:
     bit_exact_flags: tuple[str, ...] = ()  # for fmad=False: bit-exact results
     # link-time optimization across several files, which also checks the types of functions
     lto_flags: tuple[str, ...] = ()
-    # link flags for libraries without libc; the process resolves other functions
-    no_libc_flags: tuple[str, ...] = ()
 
 
 GCC = CompilerFamily(
@@ -34,7 +31,6 @@ GCC = CompilerFamily(
     ),
     bit_exact_flags=("-ftrapping-math", "-frounding-math"),  # preserve the sign of zero
     lto_flags=("-flto", "-Werror=lto-type-mismatch"),
-    no_libc_flags=("-nostdlib", "-lgcc") if sys.platform == "linux" else (),
 )
 CLANG = CompilerFamily(
     flags=("-Wno-pass-failed",),  # users need no warning about loops that are not vectorized
@@ -69,8 +65,6 @@ LINK_FLAGS = {
 # other files of the process may define functions; Linux allows that by default, macOS rejects it
 _NO_UNDEFINED = ("-Wl,-z,defs",) if sys.platform == "linux" else ()
 _ALLOW_UNDEFINED = ("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()
-# headers whose functions need no library
-_HEADER_ONLY = frozenset(("stdbool.h", "stddef.h", "stdint.h", "string.h"))
 
 
 def family_of(version: str) -> CompilerFamily:
@@ -114,23 +108,9 @@ def arithmetic_flags(*, contracts: bool, fast: bool) -> tuple[str, ...]:
     return (contract, *_FAST) if fast else (contract,)
 
 
-def libraries_for(
-    text: str, family: CompilerFamily, files: tuple[str, ...] = ()
-) -> tuple[str, ...]:
-    """Return the link flags after the source files.
-
-    Searching all C libraries takes a fifth of the time; generated text needs only libm.
-    """
-    if files:
-        folders = dict.fromkeys(os.path.dirname(f) for f in files if f.endswith((".so", ".dylib")))
-        return ("-lm", *_NO_UNDEFINED, *(f"-Wl,-rpath,{folder}" for folder in folders))
-    included = frozenset(_included(text)) - _HEADER_ONLY
-    no_libc = family.no_libc_flags if included <= {"math.h"} else ()
-    libm = ("-lm",) if included or not no_libc else ()
-    return (*libm, *no_libc, *_ALLOW_UNDEFINED)
-
-
-def _included(text: str) -> Iterator[str]:
-    """Yield the included headers, without a regular expression, which takes longer to compile."""
-    _, *parts = f"\n{text}".split("\n#include <")
-    yield from (part.partition(">")[0] for part in parts)
+def libraries_for(files: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the link flags after the source files; ``files`` are linked files of the user."""
+    if not files:
+        return ("-lm", *_ALLOW_UNDEFINED)
+    folders = dict.fromkeys(os.path.dirname(f) for f in files if f.endswith((".so", ".dylib")))
+    return ("-lm", *_NO_UNDEFINED, *(f"-Wl,-rpath,{folder}" for folder in folders))
