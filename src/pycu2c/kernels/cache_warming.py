@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pycu2c.analysis import write_coverage
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import Signature
 from pycu2c.codegen.statements import Comments
 from pycu2c.compiler import generate
 from pycu2c.cuda_driver import driver
-from pycu2c.kernels.kernel_cache import GeneratedCode
 from pycu2c.kernels.launcher import Launcher
-from pycu2c.kernels.specialization import target_of
+from pycu2c.kernels.specialization import code_of, target_of
 from pycu2c.runtime.launch_configuration import Extent
 from pycu2c.runtime.runner import SpecializationKey
 from pycu2c.toolchain.nvrtc import nvrtc
@@ -48,18 +46,8 @@ def _warm_cuda(launcher: Launcher, signature: Signature, arch: str) -> None:
     module = launcher.compiler.build(signature).module
     comments: Comments = "lines" if options.lineinfo else "none"
     generated = generate(module, target_of("cuda", options), assumptions, options, comments)
-    links = options.with_links(generated.links)
-    nvrtc.compile(
-        generated.text, generated.entry, driver.with_specific_features(arch), options=links
-    )
+    code = code_of(generated, module, "cuda")
+    target_arch, linked = driver.with_specific_features(arch), options.with_links(code.links)
+    nvrtc.compile(code.text, code.entry, target_arch, options=linked)
     if typed.cache_entry and not generated.prints:
-        code = GeneratedCode(
-            generated.text,
-            generated.entry,
-            generated.parameters,
-            links.link,
-            generated.needs_cooperative_launch,
-            generated.written,
-            write_coverage.find_overwritten_arrays(module),
-        )
         typed.cache_entry.store_code(SpecializationKey("cuda", assumptions), code)

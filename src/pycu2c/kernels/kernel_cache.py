@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 from typing import Literal
 
+from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.index_bounds import WrittenArray
 from pycu2c.base.output import tracing
 from pycu2c.base.parameters import Parameter
@@ -85,16 +86,7 @@ class KernelCacheEntry:
         if code is None:
             return None
         tracing.log("cache", "%s: generated code is cached", self._name)
-        layout, options = layout_of(code.parameters), self._options.with_links(code.links)
-        if key.backend == "cpu":
-            binary = cc.compile(code.text, code.entry, options=options)
-            has_private_accumulators = bool(key.assumptions.unaliased_accumulators)
-            return CpuRunner(names, layout, CpuKernel(binary, has_private_accumulators))
-        binary = nvrtc.compile(code.text, code.entry, driver.native_arch(), options=options)
-        kernel = CudaKernel(
-            binary, code.cooperative, options.cluster, options.programmatic_stream_serialization
-        )
-        return CudaRunner(self._name, code.written, layout, kernel, code.overwritten)
+        return load_code(code, key, self._name, names, self._options)
 
     def store_runner(self, key: SpecializationKey, runner: Runner) -> None:
         """Store the code of a CpuRunner or CudaRunner; other runners are not cached."""
@@ -110,6 +102,31 @@ class KernelCacheEntry:
         if isinstance(part, SpecializationKey):
             part = repr(replace(part, device=0))
         return artifact_store.key_of(self.key, part)
+
+
+def load_code(
+    code: GeneratedCode,
+    key: SpecializationKey,
+    name: str,
+    names: tuple[str, ...],
+    options: Options,
+    cache: bool = True,
+) -> CpuRunner | CudaRunner:
+    """Compile the code of the kernel ``name`` and load it. Raises ToolchainError, CudaError.
+
+    names: those of the arguments' leaves in errors.
+    """
+    layout, options = layout_of(code.parameters), options.with_links(code.links)
+    if key.backend in CPU_BACKENDS:
+        binary = cc.compile(code.text, code.entry, options=options, cache=cache)
+        has_private_accumulators = bool(key.assumptions.unaliased_accumulators)
+        return CpuRunner(names, layout, CpuKernel(binary, has_private_accumulators))
+    arch = driver.native_arch()
+    binary = nvrtc.compile(code.text, code.entry, arch, options=options, cache=cache)
+    kernel = CudaKernel(
+        binary, code.cooperative, options.cluster, options.programmatic_stream_serialization
+    )
+    return CudaRunner(name, code.written, layout, kernel, code.overwritten)
 
 
 def _code_of(runner: CpuRunner | CudaRunner) -> GeneratedCode:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from pycu2c.analysis import write_coverage
-from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import reporting_recursion_limit
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.output.tracing import log
@@ -15,25 +14,23 @@ from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType, Signature
 from pycu2c.codegen.statements import Comments
 from pycu2c.compiler import KernelModule, KernelText, generate
-from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.frontend.function_builder import BuiltModule, build_device
 from pycu2c.interpreter.interpreter import InterpretedKernel
+from pycu2c.ir.nodes import Module
 from pycu2c.ir.verifier import verified
+from pycu2c.kernels import kernel_cache
 from pycu2c.kernels.source_map import errors_at_source_lines
 from pycu2c.pipeline import TARGETS, Target
 from pycu2c.runtime import print_log
 from pycu2c.runtime.arguments.arguments import layout_of
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.cpu.coroutine_scheduler import CoroutineKernel, CoroutineRunner
-from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
-from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
 from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.launch_configuration import Extent, Launch
 from pycu2c.runtime.runner import Runner, SpecializationKey
 from pycu2c.toolchain.cc import cc
-from pycu2c.toolchain.nvrtc import nvrtc
 
 _DEVICE_QUALIFIERS = ('extern "C"', "__device__")  # a device function of a linked program
 
@@ -111,47 +108,44 @@ def compile_runner(kernel: Specialization, key: SpecializationKey, cache: bool) 
         return generate(module, target, key.assumptions, kernel.options, comments)
 
     generated = generate_with("lines" if kernel.options.lineinfo else "none")
-    load = _load_on_cpu if key.backend in CPU_BACKENDS else _load_on_gpu
     with errors_at_source_lines(lambda comments: generate_with(comments).text):
-        runner, print_log_of = load(kernel, generated, key.assumptions, cache)
+        runner = _load(kernel, generated, key, cache)
     if not key.assumptions.index32_safe:
         log("compile", "%s: indices have 64 bits", kernel.source.name)
     if generated.has_coroutines:
         log("compile", "%s: threads are coroutines", kernel.source.name)
     if not generated.prints:
         return runner
-    return print_log.PrintingRunner(runner, print_log_of(), generated.prints, kernel.source.name)
+    printing = print_log.log_of(runner.kernel)
+    return print_log.PrintingRunner(runner, printing, generated.prints, kernel.source.name)
 
 
-def _load_on_cpu(
-    kernel: Specialization, generated: KernelText, assumptions: LaunchAssumptions, cache: bool
-) -> tuple[Runner, Callable[[], print_log.PrintLog]]:
-    options, layout = kernel.options.with_links(generated.links), layout_of(generated.parameters)
+def _load(
+    kernel: Specialization, generated: KernelText, key: SpecializationKey, cache: bool
+) -> CpuRunner | CudaRunner | CoroutineRunner:
+    name, names, options = kernel.source.name, kernel.names, kernel.options
+    if not generated.has_coroutines:
+        code = code_of(generated, kernel.built.module, key.backend)
+        return kernel_cache.load_code(code, key, name, names, options, cache)
+    options = options.with_links(generated.links)
     binary = cc.compile(generated.text, generated.entry, options=options, cache=cache)
-    if generated.has_coroutines:
-        coroutine = CoroutineKernel(binary, kernel.source.name, generated.waits)
-        runner = CoroutineRunner(CpuRunner(kernel.names, layout, coroutine), coroutine)
-        return runner, lambda: print_log.HostPrintLog(coroutine)
-    loops = CpuKernel(binary, bool(assumptions.unaliased_accumulators))
-    return CpuRunner(kernel.names, layout, loops), lambda: print_log.HostPrintLog(loops)
+    coroutine = CoroutineKernel(binary, name, generated.waits)
+    inner = CpuRunner(names, layout_of(generated.parameters), coroutine)
+    return CoroutineRunner(inner, coroutine)
 
 
-def _load_on_gpu(
-    kernel: Specialization, generated: KernelText, _: LaunchAssumptions, cache: bool
-) -> tuple[Runner, Callable[[], print_log.PrintLog]]:
-    options, layout = kernel.options.with_links(generated.links), layout_of(generated.parameters)
-    binary = nvrtc.compile(
-        generated.text, generated.entry, driver.native_arch(), options=options, cache=cache
-    )
-    loaded = CudaKernel(
-        binary,
+def code_of(generated: KernelText, module: Module, backend: str) -> kernel_cache.GeneratedCode:
+    """Return what a runner needs of the generated code of a kernel."""
+    overwritten = write_coverage.find_overwritten_arrays(module) if backend == "cuda" else ()
+    return kernel_cache.GeneratedCode(
+        generated.text,
+        generated.entry,
+        generated.parameters,
+        generated.links,
         generated.needs_cooperative_launch,
-        options.cluster,
-        options.programmatic_stream_serialization,
+        generated.written,
+        overwritten,
     )
-    overwritten = write_coverage.find_overwritten_arrays(kernel.built.module)
-    runner = CudaRunner(kernel.source.name, generated.written, layout, loaded, overwritten)
-    return runner, lambda: print_log.DevicePrintLog(loaded)
 
 
 @dataclass(frozen=True, slots=True)

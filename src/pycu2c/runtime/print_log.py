@@ -98,6 +98,11 @@ class DevicePrintLog:
         return PrintRecords(records, self._header[2])
 
 
+def log_of(kernel: CpuKernel | CudaKernel) -> PrintLog:
+    """Return the log of a kernel that prints."""
+    return DevicePrintLog(kernel) if isinstance(kernel, CudaKernel) else HostPrintLog(kernel)
+
+
 _LOG_LOCKS: dict[int, ForkSafeLock] = {}  # by address of the log
 
 
