@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pycu2c.base.parameters import OverlapRule
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
+from pycu2c.runtime.arguments.strides import array_over
 
 _MAX_WORK = 10_000  # of NumPy's exact test, which is exponential in the number of axes
 
@@ -35,22 +37,14 @@ def _share_memory(a: ArrayArgument, b: ArrayArgument) -> bool:
     (start, size), (other, other_size) = a.region, b.region
     if start + size <= other or other + other_size <= start:
         return False
-    memory, other_memory = np.asarray(_Memory(a)), np.asarray(_Memory(b))
     max_work: Any = _MAX_WORK  # NumPy's stubs lack integers
     try:
-        return np.shares_memory(memory, other_memory, max_work=max_work)
+        return np.shares_memory(_bytes_of(a), _bytes_of(b), max_work=max_work)
     except np.exceptions.TooHardError:
         return True
 
 
-class _Memory:
-    """The memory of an array, also of a GPU, as an array of NumPy that is never read."""
-
-    def __init__(self, array: ArrayArgument) -> None:
-        self.__array_interface__ = {
-            "data": (array.address, True),
-            "shape": array.shape,
-            "strides": array.strides,
-            "typestr": f"|V{array.dtype.size}",
-            "version": 3,
-        }
+def _bytes_of(array: ArrayArgument) -> NDArray[Any]:
+    """Return the memory of an array, also of a GPU, as an array of NumPy that is never read."""
+    layout = array.shape, array.strides, np.dtype(f"V{array.dtype.size}")
+    return array_over(array.address, layout)
