@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Any
 
-from pycu2c.base.lazy_imports import import_module
 from pycu2c.base.records import dataclass
 from pycu2c.toolchain.cache import cache_directory
 
@@ -39,31 +38,19 @@ def run(command: tuple[str, ...], text: str = "") -> CompletedProcess:
     """
     with (
         private_folder() as folder,
-        _new_file(folder, "stdin") as stdin,
-        _new_file(folder, "output") as output,
+        open(os.path.join(folder, "stdin"), "w+b") as stdin,
+        open(os.path.join(folder, "output"), "w+b") as output,
     ):
         stdin.write(text.encode("utf-8", "surrogatepass"))
         stdin.seek(0)
-        returncode = _wait_for(command, folder, stdin, output)
+        completed = subprocess.run(
+            command,
+            stdin=stdin,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "LC_ALL": "C", "TMPDIR": folder},
+            close_fds=False,  # so that it uses posix_spawn, and no pipe to report errors
+            check=False,
+        )
         output.seek(0)
-        return CompletedProcess(returncode, output.read().decode("utf-8", "replace"))
-
-
-def _new_file(folder: str, name: str) -> IO[bytes]:
-    return open(os.path.join(folder, name), "w+b")
-
-
-def _wait_for(command: tuple[str, ...], folder: str, stdin: IO[bytes], output: IO[bytes]) -> int:
-    # imported at the first call, because it takes 5 ms and cached kernels do not need it
-    subprocess: Any = import_module("subprocess")
-    completed = subprocess.run(
-        command,
-        stdin=stdin,
-        stdout=output,
-        stderr=subprocess.STDOUT,
-        env={**os.environ, "LC_ALL": "C", "TMPDIR": folder},
-        close_fds=False,  # so that it uses posix_spawn, and no pipe to report errors
-        check=False,
-    )
-    returncode: int = completed.returncode
-    return returncode
+        return CompletedProcess(completed.returncode, output.read().decode("utf-8", "replace"))
