@@ -22,7 +22,8 @@ def compiler_identity() -> str:
 
 def identity_of(compiler: Compiler) -> str:
     """Return a digest of what the code of a compiler depends on besides flags."""
-    return _compiler_identity(compiler, environment_settings(), machine_identity())
+    settings = (os.environ.get(name, "") for name in _ENVIRONMENT_VARIABLES)
+    return _compiler_identity(compiler, *settings, machine_identity())
 
 
 @functools.lru_cache(maxsize=8)
@@ -46,15 +47,11 @@ def _libc_version() -> str:
 _ENVIRONMENT_VARIABLES = (
     "CPATH",
     "C_INCLUDE_PATH",
+    "CPLUS_INCLUDE_PATH",
     "LIBRARY_PATH",
     "COMPILER_PATH",
     "GCC_EXEC_PREFIX",
 )
-
-
-def environment_settings() -> str:
-    """Return the environment variables that compilers read."""
-    return "\n".join(os.environ.get(name, "") for name in _ENVIRONMENT_VARIABLES)
 
 
 _CPUINFO_KEYS = ("vendor_id", "cpu family", "model", "flags", "Features", "CPU ", "isa", "uarch")

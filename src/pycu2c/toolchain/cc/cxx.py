@@ -7,7 +7,7 @@ import os
 from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import artifact_store
-from pycu2c.toolchain.cc.compiler_identity import environment_settings, machine_identity
+from pycu2c.toolchain.cc.compiler_identity import identity_of
 from pycu2c.toolchain.cc.discovery import Compiler, search
 from pycu2c.toolchain.cc.flags import LINK_FLAGS
 from pycu2c.toolchain.cc.miscompilations import flags_that_avoid_miscompilations
@@ -37,7 +37,6 @@ FLAGS: tuple[str, ...] = (
 )
 _CHECK_FLAGS = ("-O3", "-fPIC")  # those of FLAGS with which miscompilations are searched
 _LINK_FLAGS = (*LINK_FLAGS, "-x", "c++", "-", "-x", "none", "-lm")
-_ENVIRONMENT_VARIABLES = ("CPLUS_INCLUDE_PATH",)
 
 
 class CxxCompileError(Exception):
@@ -76,9 +75,8 @@ def compile(
     compiler = find(first)
     avoiding = flags_that_avoid_miscompilations(text, compiler, (*_CHECK_FLAGS, *compiler.flags))
     flags = (*FLAGS, *compiler.flags, *extra_flags, *avoiding)
-    settings = [os.environ.get(variable, "") for variable in _ENVIRONMENT_VARIABLES]
-    parts = (*compiler.command, compiler.version, *flags, *_LINK_FLAGS, *settings, *identity)
-    key = artifact_store.key_of(text, "c++", *parts, environment_settings(), machine_identity())
+    parts = (*flags, *_LINK_FLAGS, *identity)
+    key = artifact_store.key_of(text, "c++", identity_of(compiler), *parts)
     entry = artifact_store.load_or_make(key, ".so", lambda: _compile(compiler, text, flags))
     return CompiledBinary("so", name, text, entry.data, entry.path, entry.log)
 
