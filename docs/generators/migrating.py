@@ -21,7 +21,6 @@ from pycu2c.base.types import (
     int32,
     int64,
     promote,
-    to_strong,
     uint8,
     uint64,
 )
@@ -67,7 +66,7 @@ def types() -> str:
     for text, numba, op, a, b in TYPES:
         here = promote(a, b) if op is None else op.operands(a, b)
         assert here is not None
-        pycu2c = str(to_strong(here))
+        pycu2c = str(Scalar(here.dtype))
         lines.append(f"| `{text}` | {numba} | {pycu2c if pycu2c == numba else f'**{pycu2c}**'} |")
     return "| expression | numba | pycu2c |\n|---|---|---|\n" + "\n".join(lines)
 

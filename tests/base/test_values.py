@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from pycu2c.base import dtypes
-from pycu2c.base.types import Scalar, scalar_of, strong
+from pycu2c.base.types import Scalar, scalar_of
 from pycu2c.base.values import convert
 
-NUMBERS = [strong(dtype) for dtype in dtypes.DTYPES]
+NUMBERS = [Scalar(dtype) for dtype in dtypes.DTYPES]
 
 
 @pytest.mark.parametrize("scalar", NUMBERS, ids=str)

@@ -44,7 +44,7 @@ from fuzzing.writing import (
     Writer,
     holds,
 )
-from pycu2c.base.types import WEAK_INT, to_strong
+from pycu2c.base.types import WEAK_INT, Scalar
 
 Dim3 = tuple[int, int, int]
 
@@ -160,7 +160,7 @@ class _Drawing:
 
         if self.rng.random() < 0.2:  # constant memory
             kind, shape = self.w.real(), self.rng.choice(((3,), (5,), (2, 3)))
-            kind = to_strong(kind)
+            kind = Scalar(kind.dtype)
             self.globals.append(f"W = {array_text(self.rng, kind, shape)}")
             self.w.arrays.append(ArrayName("W", kind, shape, static=True))
 

@@ -28,7 +28,7 @@ from pycu2c.algorithms.checks import (
 from pycu2c.algorithms.placement import CallPlacement, place
 from pycu2c.algorithms.words import load_words, store_words, words_per_value
 from pycu2c.base import dtypes
-from pycu2c.base.types import promote, strong
+from pycu2c.base.types import Scalar, promote
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library.block.scan import scan_threads
 from pycu2c.device_library.warp import ALL_LANES, WARP_SIZE, inclusive_scan
@@ -269,7 +269,7 @@ def spmv(
 
 def _product_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     found = [dtypes.from_numpy(dtype) for dtype in (a, b)]
-    return promote(*(strong(dtype) for dtype in found if dtype is not None)).dtype.numpy
+    return promote(*(Scalar(dtype) for dtype in found if dtype is not None)).dtype.numpy
 
 
 def _check_offsets(offsets: Any, name: str, items: int) -> None:

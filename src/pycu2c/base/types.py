@@ -339,23 +339,13 @@ def leaf_types(type_: ParameterType) -> list[Scalar | Array]:
     return [leaf for _, leaf in leaf_paths(type_)]
 
 
-def strong(dtype: DType) -> Scalar:
-    """Return the strong scalar type of a dtype."""
-    return Scalar(dtype)
-
-
-def to_strong(scalar: Scalar) -> Scalar:
-    """Return the strong type of a weak one: int becomes int64."""
-    return Scalar(scalar.dtype)
-
-
 def default_type(type_: ParameterType) -> ParameterType:
     """Return the type of a value without a typed context: ints, also in tuples, become int64."""
     match type_:
         case Tuple(items, names):
             return Tuple(tuple(map(default_type, items)), names)
         case Scalar():
-            return to_strong(type_)
+            return Scalar(type_.dtype)
         case _:
             return type_
 
@@ -435,21 +425,21 @@ def _promote_bfloat16(a: Scalar, b: Scalar) -> Scalar:
     return promote(Scalar(dtypes.FLOAT32), Scalar(other))
 
 
-boolean = strong(dtypes.BOOL)
-int8 = strong(dtypes.INT8)
-int16 = strong(dtypes.INT16)
-int32 = strong(dtypes.INT32)
-int64 = strong(dtypes.INT64)
-uint8 = strong(dtypes.UINT8)
-uint16 = strong(dtypes.UINT16)
-uint32 = strong(dtypes.UINT32)
-uint64 = strong(dtypes.UINT64)
-float16 = strong(dtypes.FLOAT16)
-bfloat16 = strong(dtypes.BFLOAT16)
-float32 = strong(dtypes.FLOAT32)
-float64 = strong(dtypes.FLOAT64)
-complex64 = strong(dtypes.COMPLEX64)
-complex128 = strong(dtypes.COMPLEX128)
+boolean = Scalar(dtypes.BOOL)
+int8 = Scalar(dtypes.INT8)
+int16 = Scalar(dtypes.INT16)
+int32 = Scalar(dtypes.INT32)
+int64 = Scalar(dtypes.INT64)
+uint8 = Scalar(dtypes.UINT8)
+uint16 = Scalar(dtypes.UINT16)
+uint32 = Scalar(dtypes.UINT32)
+uint64 = Scalar(dtypes.UINT64)
+float16 = Scalar(dtypes.FLOAT16)
+bfloat16 = Scalar(dtypes.BFLOAT16)
+float32 = Scalar(dtypes.FLOAT32)
+float64 = Scalar(dtypes.FLOAT64)
+complex64 = Scalar(dtypes.COMPLEX64)
+complex128 = Scalar(dtypes.COMPLEX128)
 bool_ = boolean
 texture1d, texture2d, texture3d = (GenericHandle("texture", axes) for axes in (1, 2, 3))
 surface1d, surface2d, surface3d = (GenericHandle("surface", axes) for axes in (1, 2, 3))

@@ -7,7 +7,7 @@ import operator
 
 import pytest
 
-from pycu2c.base.types import to_strong
+from pycu2c.base.types import Scalar
 from support.paths import ROOT
 
 FUNCTIONS = {
@@ -23,6 +23,6 @@ def test_the_table_of_types_has_numbas_types(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.syspath_prepend(ROOT / "docs")
     for text, theirs, op, *operands in importlib.import_module("generators.migrating").TYPES:
         function = FUNCTIONS[op.name] if op else min
-        arguments = tuple(getattr(numba.types, str(to_strong(t))) for t in operands)
+        arguments = tuple(getattr(numba.types, str(Scalar(t.dtype))) for t in operands)
         result = context.resolve_function_type(function, arguments, {})
         assert str(result.return_type) == theirs, text
