@@ -20,6 +20,7 @@ from pycu2c.base.types import Signature
 from pycu2c.explain.notes import Note
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
+from pycu2c.ir.name_suffixes import source_name
 from pycu2c.runtime.launch_configuration import Extent
 from pycu2c.toolchain.nvrtc import disassembly
 from pycu2c.toolchain.nvrtc.occupancy import Occupancy, limits_of, occupancy
@@ -144,7 +145,7 @@ def variable_types(function: ir.Function) -> Types:
     """Return the types of each variable and parameter of a function, by its Python name."""
     types: Types = {}
     for name, kind in _typed_names(function):
-        types.setdefault(name.partition(".")[0], {}).setdefault(kind)
+        types.setdefault(source_name(name), {}).setdefault(kind)
     return types
 
 

@@ -7,12 +7,13 @@ from functools import reduce
 
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_INT, Array
+from pycu2c.base.types import WEAK_INT
 from pycu2c.checks.context import Bindings, CheckContext, Guard, all_of, compare, or_record
 from pycu2c.checks.device_functions.recording import NO_ELEMENT
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.builders import binary, cast, const, integer, unary
+from pycu2c.ir.builders import array_type, binary, cast, const, integer, unary
 from pycu2c.ir.expressions import Path, field_type
+from pycu2c.ir.name_suffixes import source_name
 from pycu2c.ir.verify_expressions import is_linear_index
 from pycu2c.ir.walk import expressions
 from pycu2c.ops.intrinsics.memory.subscripts import from_start, index_from_end
@@ -27,7 +28,7 @@ def guard_access(
     access: the node before it was instrumented, to which the ranges refer. indices: its
     instrumented indices.
     """
-    array, is_linear = access.array, is_linear_index(_type(access.array), access.indices)
+    array, is_linear = access.array, is_linear_index(array_type(access.array), access.indices)
     unproved = {
         axis
         for axis in range(len(indices))
@@ -55,7 +56,7 @@ def guard_subscript(context: CheckContext, e: ir.Apply, checked: ir.Apply) -> ir
 
 def guard_view(context: CheckContext, original: ir.View, view: ir.View) -> tuple[Guard, ir.View]:
     """Return the guard of the indices that a view fixes, such as ``i`` in ``a[i]``."""
-    if len(view.first) != _type(view.array).ndim:
+    if len(view.first) != array_type(view.array).ndim:
         return Guard(), view
     lengths = {axis: n for axis, n in _lengths(view.array).items() if axis not in view.axes}
     first = original.first
@@ -72,7 +73,7 @@ def guard_path(
     element: before it was instrumented. change: instruments an index.
     """
     checks = _IndexChecks(context)
-    kind = _type(element.array).element
+    kind = array_type(element.array).element
     path: list[str | ir.Expr] = []
     for k, step in enumerate(element.path):
         if isinstance(step, str):
@@ -150,26 +151,17 @@ class _IndexChecks:
         checked = list(indices)
         for axis, length in lengths.items():
             checked[axis] = self.add(axis, indices[axis], length, is_proved=axis not in unproved)
-        return self.guard(python_name(access.array.name), access.span), tuple(checked)
-
-
-def python_name(name: str) -> str:
-    return name.split(".")[0]
+        return self.guard(source_name(access.array.name), access.span), tuple(checked)
 
 
 def field_name(array: str, path: Path) -> str:
     """Return the name of an array, and of the fields that an access selects."""
-    return ".".join((python_name(array), *(step for step in path if isinstance(step, str))))
-
-
-def _type(array: ir.Var) -> Array:
-    assert isinstance(array.type, Array)
-    return array.type
+    return ".".join((source_name(array), *(step for step in path if isinstance(step, str))))
 
 
 def _lengths(array: ir.Var) -> dict[int, ir.Expr]:
     """Return the lengths of an array, by axis."""
-    kind, span = _type(array), array.span
+    kind, span = array_type(array), array.span
     if kind.shape is not None:
         return {axis: integer(length, span) for axis, length in enumerate(kind.shape)}
     return {axis: ir.Dim(array, axis, span) for axis in range(kind.ndim)}

@@ -7,11 +7,11 @@ import re
 
 from pycu2c.analysis.liveness import upward_exposed_reads
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, Scalar
-from pycu2c.checks.bounds import python_name
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
 from pycu2c.checks.context import CheckContext, Guard, or_record
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.builders import const, integer
+from pycu2c.ir.builders import array_type, const, integer
+from pycu2c.ir.name_suffixes import source_name
 from pycu2c.ir.walk import statements
 
 
@@ -50,17 +50,17 @@ class InitializationChecks:
         """Return a read of a variable, guarded if it may be unassigned."""
         if e.name not in self._unassigned:
             return e
-        failure = self._context.failure("uninitialized", e.span, python_name(e.name), {})
+        failure = self._context.failure("uninitialized", e.span, source_name(e.name), {})
         return Guard((), or_record(_flag(e.name, e), failure), predicated=False).expression(e)
 
 
 def cleared(flags: ir.Var, span: Span) -> ir.Body:
     """Allocate a local array and clear it, at the start of the function at ``span``."""
-    assert isinstance(flags.type, Array)
-    assert flags.type.shape is not None
+    kind = array_type(flags)
+    assert kind.shape is not None
     index = ir.Var(f"{flags.name}.index", WEAK_INT, span)
-    store = ir.Store(flags, (index,), const(0, span, Scalar(flags.type.dtype)), span)
-    zero, one, size = (integer(n, span) for n in (0, 1, math.prod(flags.type.shape)))
+    store = ir.Store(flags, (index,), const(0, span, Scalar(kind.dtype)), span)
+    zero, one, size = (integer(n, span) for n in (0, 1, math.prod(kind.shape)))
     return ir.Allocate(flags, span), ir.For(index, zero, size, one, (store,), span)
 
 

@@ -15,7 +15,7 @@ from pycu2c.base.types import (
     uint32,
     uint64,
 )
-from pycu2c.checks.bounds import field_name, python_name
+from pycu2c.checks.bounds import field_name
 from pycu2c.checks.context import (
     CheckContext,
     Guard,
@@ -30,6 +30,7 @@ from pycu2c.checks.hidden_arrays import THREAD_STATE, block_clocks, device_call,
 from pycu2c.checks.shadow_arrays import Shadow
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, integer, scalar_type
+from pycu2c.ir.name_suffixes import source_name
 from pycu2c.ir.views import field_at_path
 from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.operators import EQ, MUL, NE, OR, XOR
@@ -126,7 +127,7 @@ class RaceChecks:
         needs_all: bool = True,
     ) -> Guard:
         shadow, context, span = self.shadows[element.array.name], self.context, element.span
-        name, path = python_name(element.array.name), field_name("", element.path)
+        name, path = source_name(element.array.name), field_name("", element.path)
         values = {f"index{axis}": index for axis, index in enumerate(element.indices)}
         bindings: list[tuple[ir.Var, ir.Expr]] = []
         conditions: list[ir.Expr] = []

@@ -19,7 +19,7 @@ from pycu2c.checks.element_layout import field_offset, unit_of
 from pycu2c.checks.hidden_arrays import HiddenArray, cluster_extents, device_call, unsigned, words
 from pycu2c.checks.memory_regions import MemoryRegion
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.builders import binary, cast, integer
+from pycu2c.ir.builders import array_type, binary, cast, integer
 from pycu2c.ir.verify_expressions import is_linear_index
 from pycu2c.ir.views import add_scaled
 from pycu2c.ir.walk import statements
@@ -53,7 +53,7 @@ class Shadow:
     @property
     def is_private(self) -> bool:
         """Whether no other thread can access the memory."""
-        return _array_type(self.array).dtype is FLAGS.dtype
+        return array_type(self.array).dtype is FLAGS.dtype
 
     @property
     def space(self) -> MemorySpace:
@@ -61,7 +61,7 @@ class Shadow:
 
         Then no atomic operations are needed. On a GPU, all shadows are in global memory.
         """
-        is_of_block = self.row is not None or _array_type(self.array).space is MemorySpace.SHARED
+        is_of_block = self.row is not None or array_type(self.array).space is MemorySpace.SHARED
         return MemorySpace.SHARED if is_of_block else MemorySpace.GLOBAL
 
     def function(self, name: str) -> str:
@@ -72,9 +72,9 @@ class Shadow:
         """Return the cells of ``size`` bytes of an element, from ``offset`` on."""
         if ir.in_cluster(element.array):
             return self._in_cluster(element).cells(_in_block(element), offset, size)
-        span, array_type = element.span, _array_type(element.array)
+        span, element_type = element.span, array_type(element.array).element
         count = self.word_count
-        start = field_offset(array_type.element, element.path, span)
+        start = field_offset(element_type, element.path, span)
         start = binary(ADD, start, unsigned(offset, span), span)
         distance = binary(ADD, self._distance(element), start, span)
         cell = binary(FLOORDIV, distance, unsigned(self.unit, span), span)
@@ -93,7 +93,7 @@ class Shadow:
         They are computed from the indices if the function allocates the array: compilers may keep
         it in registers, which have no address.
         """
-        kind, span = _array_type(element.array), element.span
+        kind, span = array_type(element.array), element.span
         if kind.shape is None or self.is_passed:
             return binary(SUB, _address(replace(element, path=())), self.base, span)
         is_linear = is_linear_index(kind, element.indices)
@@ -116,7 +116,7 @@ class Shadow:
 
     def _view(self, first: ir.Expr, length: ir.Expr) -> ir.View:
         indices = (first,) if self.row is None else (self.row, first)
-        dtype, one = _array_type(self.array).dtype, (integer(1, first.span),)
+        dtype, one = array_type(self.array).dtype, (integer(1, first.span),)
         kind, axes = Array(dtype, 1, "C", self.space), (len(indices) - 1,)
         return ir.View(self.array, indices, axes, one, (length,), kind, first.span)
 
@@ -124,7 +124,7 @@ class Shadow:
 def _in_block(element: ir.ElementOf) -> ir.ElementOf:
     """Return the element of a shared array of the block at the same indices."""
     array = element.array
-    own = ir.Var(array.name, _array_type(array).in_block, array.span)
+    own = ir.Var(array.name, array_type(array).in_block, array.span)
     return replace(element, array=own, indices=element.indices[1:])
 
 
@@ -136,18 +136,13 @@ def _from_start(index: ir.Expr, length: int) -> ir.Expr:
     return ir.Apply(index_from_end, arguments, WEAK_INT, index.span)
 
 
-def _array_type(array: ir.Var) -> Array:
-    assert isinstance(array.type, Array)
-    return array.type
-
-
 def _address(element: ir.ElementOf) -> ir.Expr:
     return ir.Apply(address_of, (element,), uint64, element.span)
 
 
 def start_of(array: ir.Var) -> ir.Expr:
     """Return the address of the first element."""
-    zeros = (integer(0, array.span),) * _array_type(array).ndim
+    zeros = (integer(0, array.span),) * array_type(array).ndim
     return _address(ir.ElementOf(array, zeros, array.span))
 
 
@@ -160,7 +155,7 @@ def of_region(region: MemoryRegion) -> HiddenArray:
 def allocated_arrays(function: ir.Function, space: MemorySpace) -> Iterator[ir.Var]:
     """Yield the arrays that a function allocates."""
     for s in statements(function.body):
-        if isinstance(s, ir.Allocate) and _array_type(s.var).space is space:
+        if isinstance(s, ir.Allocate) and array_type(s.var).space is space:
             yield s.var
 
 
@@ -169,7 +164,7 @@ def shared_shadows(
 ) -> Iterator[tuple[str, ir.Var, HiddenArray]]:
     """Yield the shared arrays of functions, with their shadows. All dynamic ones have the same."""
     arrays = [(f.name, a) for f in functions for a in allocated_arrays(f, MemorySpace.SHARED)]
-    kinds = [_array_type(array) for _, array in arrays]
+    kinds = [array_type(array) for _, array in arrays]
     dynamic_unit = math.gcd(*(unit_of(k.dtype) for k in kinds if k.shape is None))
     dynamic = HiddenArray(words("dynamic.shadow", 2), unit=dynamic_unit)
     for (function, array), kind in zip(arrays, kinds):
@@ -183,7 +178,7 @@ def shared_shadows(
 
 def flags_of(array: ir.Var) -> Shadow:
     """Return the shadow of a local array, which is another local array."""
-    kind = _array_type(array)
+    kind = array_type(array)
     assert kind.shape is not None
     unit = unit_of(kind.dtype)
     shape = (math.prod(kind.shape) * (kind.dtype.size // unit),)

@@ -8,10 +8,12 @@ from pycu2c.base.diagnostics import Label
 from pycu2c.base.dtypes import FLOAT64
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Span
-from pycu2c.base.types import Array, MemorySpace, Scalar
+from pycu2c.base.types import MemorySpace, Scalar
 from pycu2c.explain.notes import Note
-from pycu2c.explain.value_origins import ExplainedFunction, Origins, origins, source_name
+from pycu2c.explain.value_origins import ExplainedFunction, Origins, origins
 from pycu2c.ir import nodes as ir
+from pycu2c.ir.builders import array_type
+from pycu2c.ir.name_suffixes import source_name
 from pycu2c.ir.walk import children, expressions, operands, statements
 from pycu2c.ops.operators import DIV
 
@@ -205,10 +207,9 @@ def _literal_cause(e: ir.Expr) -> Float64Cause:
 
 
 def _array_cause(e: ir.Load) -> Float64Cause:
-    assert isinstance(e.array.type, Array)
     name = source_name(e.array.name)
     conversion = f"or convert what is read: float32({name}[...])"
-    match e.array.type.space:
+    match array_type(e.array).space:
         case MemorySpace.SHARED | MemorySpace.CLUSTER:
             hint = f"make it cuda.shared.array(..., float32), {conversion}"
         case MemorySpace.LOCAL:

@@ -35,8 +35,3 @@ def origins(function: Function) -> Origins:
 def loops_by_counter(function: Function) -> dict[str, For]:
     """Return the for loops by the name of their counter."""
     return {s.var.name: s for s in statements(function.body) if isinstance(s, For)}
-
-
-def source_name(name: str) -> str:
-    """Return the name of a variable in the source: ``x`` for ``x.1``."""
-    return name.split(".")[0]

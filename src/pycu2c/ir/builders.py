@@ -10,7 +10,7 @@ import numpy as np
 from pycu2c.base.dtypes import FLOAT64, UINT32, UINT64, DType, DTypeKind
 from pycu2c.base.records import replace
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, Scalar
 from pycu2c.base.values import Number, convert, scalar_of
 from pycu2c.ir import nodes as ir
 from pycu2c.ops.constant_folding import fold_binary, fold_unary
@@ -21,6 +21,12 @@ def scalar_type(e: ir.Expr) -> Scalar:
     """Return the type of an expression that is a scalar."""
     assert isinstance(e.type, Scalar), f"{e} is not a number"
     return e.type
+
+
+def array_type(array: ir.Var) -> Array:
+    """Return the type of an array."""
+    assert isinstance(array.type, Array), f"{array} is not an array"
+    return array.type
 
 
 def python_number(value: Number) -> bool | int | float:

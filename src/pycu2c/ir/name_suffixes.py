@@ -13,3 +13,8 @@ FIRST = "first"  # of the iterations or elements that a strip or tile covers
 END = "end"
 
 IN_C_NAMES = (ARGUMENT, CONTEXT, PRIVATE, FIRST, END)
+
+
+def source_name(name: str) -> str:
+    """Return the name of a variable in the source: ``x`` for ``x.1``."""
+    return name.partition(".")[0]

@@ -22,9 +22,8 @@ from pycu2c.analysis.ranges.interval_arithmetic import (
 )
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.records import dataclass, field, replace
-from pycu2c.base.types import Array
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.builders import scalar_type
+from pycu2c.ir.builders import array_type, scalar_type
 from pycu2c.ir.verify_expressions import is_linear_index
 from pycu2c.ir.views import array_of
 from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements
@@ -236,8 +235,8 @@ class _Accesses:
     def _indexed(
         self, node: _ElementNode, is_write: bool, is_atomic: bool, fixed: Set[_FixedCoordinate]
     ) -> _IndexedAccess | None:
-        assert isinstance(node.array.type, Array)
-        if is_linear_index(node.array.type, node.indices) and node.array.type.ndim > 1:
+        kind = array_type(node.array)
+        if is_linear_index(kind, node.indices) and kind.ndim > 1:
             return None
         intervals = tuple(map(self._ranges.of, node.indices))
         affine = (self._affine(e) for e, i in zip(node.indices, intervals) if i.low >= 0)

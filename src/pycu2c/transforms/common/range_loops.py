@@ -9,6 +9,7 @@ from pycu2c.base.records import replace
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, integer, is_atom, scalar_type, wrapping_arithmetic
+from pycu2c.ir.name_suffixes import source_name
 from pycu2c.ir.walk import children, expressions, statements
 from pycu2c.ops.intrinsics.builtins import range_trip_count
 from pycu2c.ops.operators import ADD, MUL
@@ -29,7 +30,7 @@ def legalize_for(
     preceding: list[ir.Stmt] = []
     assigned = {s.var.name for s in statements(loop.body) if isinstance(s, (ir.Assign, ir.For))}
     # by Python name: live ranges of one name may be merged again
-    changed_names = {_python_name(name) for name in (*assigned, loop.var.name)}
+    changed_names = {source_name(name) for name in (*assigned, loop.var.name)}
 
     def to_variable(e: ir.Expr, name: str) -> ir.Expr:
         if _is_invariant(e, changed_names):
@@ -69,11 +70,7 @@ def _is_invariant(e: ir.Expr, changed_names: set[str]) -> bool:
     is_coordinate = isinstance(e, ir.Apply) and e.intrinsic.is_pure and e.intrinsic.bounds
     if not (is_atom(e) or (is_coordinate and not children(e))):
         return False
-    return not any(isinstance(x, ir.Var) and _python_name(x.name) in changed_names for x in nodes)
-
-
-def _python_name(name: str) -> str:
-    return name.split(".", 1)[0]
+    return not any(isinstance(x, ir.Var) and source_name(x.name) in changed_names for x in nodes)
 
 
 def _bounds_have_effects(loop: ir.For) -> bool:

@@ -22,6 +22,7 @@ from pycu2c.checks.proofs.abstract_interpretation.access_log import (
     Numbers,
 )
 from pycu2c.ir import nodes as ir
+from pycu2c.ir.builders import array_type
 from pycu2c.ir.verify_expressions import is_linear_index
 from pycu2c.ir.views import array_of
 from pycu2c.ir.walk import children
@@ -261,8 +262,7 @@ class LaneEvaluator:
 
     def allocate(self, array: ir.Var) -> None:
         """Start to record the accesses to an array."""
-        kind, key = array.type, (self.frame.name, array.name)
-        assert isinstance(kind, Array)
+        kind, key = array_type(array), (self.frame.name, array.name)
         shape, is_shared = kind.shape, kind.space is MemorySpace.SHARED
         if shape is None:  # the only one of dynamic shared memory, as another one may overlap
             shape = (self._launch.shared_bytes // kind.dtype.size,)
@@ -301,8 +301,7 @@ class LaneEvaluator:
         self, element: _ElementNode, indices: list[Vector], log: AccessLog
     ) -> tuple[Numbers, Mask] | None:
         """Return the linear index of the element of each lane, and whether it is in bounds."""
-        kind = element.array.type
-        assert isinstance(kind, Array)
+        kind = array_type(element.array)
         is_linear = is_linear_index(kind, element.indices)
         shape = (math.prod(log.shape),) if is_linear else log.shape
         total = np.zeros(len(self.lanes.may), np.int64)
