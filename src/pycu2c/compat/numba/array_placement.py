@@ -11,7 +11,6 @@ from pycu2c.cuda_driver import driver
 from pycu2c.devices import array, interoperability
 from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime.arguments.conversion_hints import conversion_hint, described, host_array
-from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.cuda.memory import HOST
 
 Backend: TypeAlias = str  # a value of the option ``backend`` of ``@kernel``
@@ -76,11 +75,6 @@ def as_output(out: Any) -> Any:
         f"the result is written to a numpy array or a device array, not to {described(out)}"
         f"{conversion_hint(out)}"
     )
-
-
-def empty_result(shape: Shape, dtype: np.dtype[Any], ordinal: int, stream: object) -> DeviceArray:
-    """Allocate an uninitialized array for results."""
-    return DeviceArray.empty(shape, dtype, ordinal, stream=stream)
 
 
 def are_on_host(values: tuple[Any, ...]) -> bool:

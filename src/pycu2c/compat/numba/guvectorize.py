@@ -18,7 +18,6 @@ from pycu2c.compat.numba.array_placement import (
     as_input,
     as_output,
     backend_of,
-    empty_result,
     finish_result,
     ordinal_for,
     to_device_array,
@@ -206,20 +205,21 @@ class GUFuncDispatcher(Pickled):
         That is ``out`` if it is C-contiguous, writable and has the dtype, else a new array.
         placement: the device ordinal and the stream of new arrays.
         """
+        ordinal, stream = placement
         if out is None:
             assert parameter_type is not None, "without a signature, outputs must be passed"
-            return empty_result(shape, _dtype(parameter_type), *placement)
+            return DeviceArray.empty(shape, _dtype(parameter_type), ordinal, stream=stream)
         outer = len(shape) - len(out.shape)
         if tuple(out.shape) != shape[max(outer, 0) :] or any(n != 1 for n in shape[:outer]):
             raise ValueError(
                 f"an output of {self!r} has the shape {shape}, and out has {tuple(out.shape)}"
             )
-        array = to_device_array(out, *placement)
+        array = to_device_array(out, ordinal, stream)
         array = array._view(view_geometry.broadcast(array.shape, array.strides, shape))
         dtype = array.dtype if parameter_type is None else _dtype(parameter_type)
         if array.dtype == dtype and array.is_c_contiguous() and array.writeable:
             return array
-        return empty_result(shape, dtype, *placement)
+        return DeviceArray.empty(shape, dtype, ordinal, stream=stream)
 
     def _core_arrays(
         self,

@@ -12,13 +12,12 @@ from pycu2c.compat.numba.array_placement import (
     Backend,
     as_input,
     backend_of,
-    empty_result,
     ordinal_for,
     to_device_array,
 )
 from pycu2c.compat.numba.dispatcher import python_function
 from pycu2c.declarations.parameter_docs import document_parameters
-from pycu2c.devices.array import as_device_array
+from pycu2c.devices.array import DeviceArray, as_device_array
 from pycu2c.kernels.kernel import DeviceFunction
 
 
@@ -73,7 +72,7 @@ class Reduce:
         array = to_device_array(
             arr if size is None else arr[:size], ordinal_for(self._backend), stream
         )
-        total = empty_result((1,), array.dtype, array.device, stream)
+        total = DeviceArray.empty((1,), array.dtype, array.device, stream=stream)
         reductions.reduce(array, self._function, init, total, stream)
         if res is None:
             return total.getitem(0, stream)

@@ -16,7 +16,6 @@ from pycu2c.compat.numba.array_placement import (
     as_input,
     as_output,
     backend_of,
-    empty_result,
     finish_result,
     ordinal_for,
     to_device_array,
@@ -136,13 +135,13 @@ class UFuncDispatcher(Pickled):
     ) -> DeviceArray:
         """Return the array that the kernel writes: ``out`` if it is on the kernel's device."""
         if out is None:
-            return empty_result(shape, loop.output, ordinal, stream)
+            return DeviceArray.empty(shape, loop.output, ordinal, stream=stream)
         if tuple(out.shape) != shape:
             raise ValueError(f"the result has the shape {shape}, and out has {tuple(out.shape)}")
         if not np.can_cast(loop.output, out.dtype, "same_kind"):
             raise TypeError(f"the result has the type {loop.output}, and out has {out.dtype}")
         if isinstance(out, np.ndarray) and ordinal >= 0:
-            return empty_result(shape, out.dtype, ordinal, stream)
+            return DeviceArray.empty(shape, out.dtype, ordinal, stream=stream)
         return to_device_array(out, ordinal, stream)
 
     def reduce(self, arg: Any, n: int = 0, stream: object = 0) -> Any:
