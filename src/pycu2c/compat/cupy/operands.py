@@ -15,7 +15,6 @@ from pycu2c.base.types import Scalar
 from pycu2c.base.values import Number, convert, scalar_of, wrap
 from pycu2c.compat.cupy import result_memory
 from pycu2c.compat.cupy.parameter_declarations import ArgumentTypeError, ArgumentValueError
-from pycu2c.compat.cupy.parameter_declarations import number_dtype as number_dtype
 from pycu2c.cuda_driver import driver
 from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime.arguments.arguments import describe, describe_handle

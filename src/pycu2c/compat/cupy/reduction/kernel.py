@@ -11,7 +11,6 @@ import numpy as np
 
 from pycu2c.base import graph_capture
 from pycu2c.base.dtypes import DType
-from pycu2c.base.limits import INDEX32_LIMIT
 from pycu2c.base.records import dataclass, replace
 from pycu2c.compat.cuda_text.options import options_of
 from pycu2c.compat.cupy import iteration_space, operands
@@ -29,7 +28,6 @@ from pycu2c.compat.cupy.generated_kernel import GeneratedKernel, KernelCall, Pre
 from pycu2c.compat.cupy.parameter_declarations import ArgumentValueError
 from pycu2c.compat.cupy.reduction.iteration_space import (
     Partition,
-    ReductionAxes,
     partition_for_cpu,
     partition_for_gpu,
     reduces_columns,
@@ -296,6 +294,7 @@ class ReductionKernel(GeneratedKernel):
 
         bound_parameters = self._bind(call, stride_kinds)
         sizes |= raw_array_sizes(bound_parameters, call.operands)
+        units = [1] * len(arrays)  # offsets in a row are counted in bytes
         spec = ReductionSpec(
             bound_parameters,
             self.nin,
@@ -305,18 +304,9 @@ class ReductionKernel(GeneratedKernel):
             by_columns,
             partition.lanes,
             partition.pack,
-            not on_cpu and self._needs_index64(axes),
+            not on_cpu and iteration_space.needs_64_bit_index(axes.reduced, units, axes.length),
         )
         return spec, sizes, partition
-
-    @staticmethod
-    def _needs_index64(axes: ReductionAxes) -> bool:
-        """Return whether offsets in a row, counted in bytes, exceed 32 bits."""
-        row_sizes = [
-            sum((n - 1) * abs(s) for n, s in zip(axes.reduced.shape, strides))
-            for strides in axes.reduced.strides
-        ]
-        return max(axes.length, *row_sizes, 0) >= INDEX32_LIMIT
 
     def _text(self, spec: ReductionSpec, backend: str) -> GeneratedText:
         return reduction_text(spec, self._source, backend)

@@ -132,7 +132,7 @@ class ReductionSpec:
     """What the generated text depends on: parameters, and the iteration space.
 
     bound_parameters, input_count: the parameters of the user, inputs first.
-    type_placeholders: the dtypes of CuPy's placeholders, such as T in "T x".
+    placeholders: the dtypes of CuPy's placeholders, such as T in "T x".
     kept_ndim, reduced_ndim: the numbers of kept and of reduced axes; the kept axes are first.
     by_columns: whether neighbors in memory belong to different results.
     lanes: the parallel width. On a GPU the threads that reduce a row, or with ``by_columns`` the
@@ -143,7 +143,7 @@ class ReductionSpec:
 
     bound_parameters: tuple[BoundParameter, ...]
     input_count: int
-    type_placeholders: tuple[tuple[str, DType], ...]
+    placeholders: tuple[tuple[str, DType], ...]
     kept_ndim: int
     reduced_ndim: int
     by_columns: bool
@@ -251,12 +251,12 @@ def _preamble(
 ) -> list[str]:
     """Return the definitions before the kernel."""
     types = [b.dtype for b in spec.bound_parameters]
-    types += [dtype for _, dtype in spec.type_placeholders]
+    types += [dtype for _, dtype in spec.placeholders]
     names = names_in(*source.user_texts.values(), *body, *source.macros)
     return [
         *required_definitions(types, names, on_cpu=on_cpu),
         "\n".join(source.macros),
-        "\n".join(typedefs(spec.type_placeholders)),
+        "\n".join(typedefs(spec.placeholders)),
         without_headers(source.preamble, on_cpu=on_cpu),
         f"typedef {source.reduce_type} _type_reduce;",
     ]
