@@ -128,9 +128,7 @@ def insert(name: str, content: bytes) -> bool:
 
 def write_private_file(name: str, data: bytes) -> str:
     """Write ``data`` to a new file of this process, which is removed at exit."""
-    folder = os.path.join(cache_directory.private_directory(), os.urandom(8).hex())
-    cache_directory.create(folder)
-    path = os.path.join(folder, name)
+    path = os.path.join(cache_directory.new_private_folder(), name)
     _write(path, data)
     return path
 
