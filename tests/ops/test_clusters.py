@@ -340,7 +340,7 @@ def test_a_cluster_that_does_not_fit_is_rejected(monkeypatch):
         driver, "api", lambda: SimpleNamespace(cuLaunchKernel=lambda *_: (Code(912),))
     )
     monkeypatch.setattr(
-        kernel_api, "allow_large_clusters", lambda kernel, doing: asked.append(doing)
+        kernel_api, "set_kernel_attribute", lambda kernel, name, value, doing: asked.append(doing)
     )
     monkeypatch.setattr(kernel_api, "max_coresident_blocks", lambda *arguments: 0)
     made = CudaKernel(CompiledBinary("cubin", "k", "", b"", None, ""), cluster=(4, 4, 1))

@@ -103,16 +103,6 @@ def set_kernel_attribute(kernel: LoadedKernel, name: str, value: int, doing: str
     driver.call("cuKernelSetAttribute", attribute, value, kernel.handle, device, doing=doing)
 
 
-def allow_large_clusters(kernel: LoadedKernel, doing: str) -> None:
-    """Allow clusters with more blocks than the portable maximum."""
-    set_kernel_attribute(kernel, "NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1, doing)
-
-
-def allow_dynamic_shared(kernel: LoadedKernel, size: int, doing: str) -> None:
-    """Allow launches of the kernel with ``size`` bytes of dynamic shared memory."""
-    set_kernel_attribute(kernel, "MAX_DYNAMIC_SHARED_SIZE_BYTES", size, doing)
-
-
 def shared_limit() -> int:
     """Return the maximum shared memory of a block with opt-in, static and dynamic."""
     name = "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"

@@ -126,8 +126,8 @@ def fake_kernel(monkeypatch):
         monkeypatch.setattr(driver, "_text_of", lambda code: "no good")
         monkeypatch.setattr(
             kernel_api,
-            "allow_dynamic_shared",
-            lambda kernel, size, doing: fake.allowed.append(size),
+            "set_kernel_attribute",
+            lambda kernel, name, size, doing: fake.allowed.append(size),
         )
         monkeypatch.setattr(cuda_kernel, "_BUFFER", cuda_kernel._ThreadParameterBuffer())
         return CudaKernel(CompiledBinary("cubin", "k", "", b"", None, ""), **options), fake

@@ -82,9 +82,9 @@ class CudaKernel:
         }
         self.flags = tuple(flag for flag, is_set in flags.items() if is_set)
         if math.prod(cluster) > _PORTABLE_CLUSTER:
-            kernel_api.allow_large_clusters(
-                self.loaded, f"allow clusters of {cluster} blocks in {self.name}"
-            )
+            doing = f"allow clusters of {cluster} blocks in {self.name}"
+            name = "NON_PORTABLE_CLUSTER_SIZE_ALLOWED"
+            kernel_api.set_kernel_attribute(self.loaded, name, 1, doing)
         self._start: Any = driver.api().cuLaunchKernel
         if self.flags:
             self._start = functools.partial(kernel_api.launch_with_flags, self.flags)
@@ -143,7 +143,8 @@ class CudaKernel:
                 f"a block of {self.name} needs {total} bytes of shared memory; "
                 f"the device has {kernel_api.shared_limit()}: use smaller tiles"
             )
-        kernel_api.allow_dynamic_shared(self.loaded, shared_bytes, f"launch {self.name}")
+        name, doing = "MAX_DYNAMIC_SHARED_SIZE_BYTES", f"launch {self.name}"
+        kernel_api.set_kernel_attribute(self.loaded, name, shared_bytes, doing)
         self._dynamic_shared = shared_bytes
 
     def _raise_launch_error(self, code: Any, call: tuple[Any, ...]) -> None:
