@@ -390,11 +390,18 @@ def order_after(preceding_stream: int, stream: int) -> None:
     if preceding_stream == stream or {preceding_stream, stream} == {0, _LEGACY_STREAM}:
         return
     make_current()
+    preceding = ordinal_of_stream(preceding_stream), preceding_stream
+    order_across_devices(preceding, (current_ordinal(), stream))
+
+
+def order_across_devices(preceding: tuple[int, int], later: tuple[int, int]) -> None:
+    """Order streams as ``order_after``; each is a pair of a device and a stream handle."""
     doing = "order one stream after another"
-    with on_device(ordinal_of_stream(preceding_stream)):  # the device of an event's stream
+    with on_device(preceding[0]):  # the device of an event's stream
         event = new_event(doing=doing)
-        call("cuEventRecord", event, preceding_stream, doing=doing)
+        call("cuEventRecord", event, preceding[1], doing=doing)
     try:
-        call("cuStreamWaitEvent", stream, event, 0, doing=doing)
+        with on_device(later[0]):
+            call("cuStreamWaitEvent", later[1], event, 0, doing=doing)
     finally:
         call("cuEventDestroy", event, doing=doing)

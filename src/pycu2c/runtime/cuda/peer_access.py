@@ -101,20 +101,6 @@ def check_stream(stream: int, kernel: str) -> None:
         )
 
 
-def order_after(first: tuple[int, int], second: tuple[int, int]) -> None:
-    """Order later work of a stream after pending work of a stream of another device.
-
-    Each is a pair of a device and a stream handle.
-    """
-    doing = "order the streams of two GPUs"
-    with driver.on_device(first[0]):
-        event = driver.new_event(doing=doing)
-        driver.call("cuEventRecord", event, first[1], doing=doing)
-    with driver.on_device(second[0]):
-        driver.call("cuStreamWaitEvent", second[1], event, 0, doing=doing)
-    driver.call("cuEventDestroy", event, doing=doing)
-
-
 def copy(
     target: tuple[int, int], source: tuple[int, int], size: int, stream: int, is_ordered: bool
 ) -> None:
@@ -124,11 +110,11 @@ def copy(
     is_ordered: whether to order the copy with the default stream of the source device.
     """
     if is_ordered:
-        order_after((source[0], 0), (target[0], stream))
+        driver.order_across_devices((source[0], 0), (target[0], stream))
     target_context = driver.primary_context(target[0])
     source_context = driver.primary_context(source[0])
     doing = f"copy {size} bytes from GPU {source[0]} to GPU {target[0]}"
     addresses = target[1], target_context, source[1], source_context
     driver.call("cuMemcpyPeerAsync", *addresses, size, stream, doing=doing)
     if is_ordered:
-        order_after((target[0], stream), (source[0], 0))
+        driver.order_across_devices((target[0], stream), (source[0], 0))

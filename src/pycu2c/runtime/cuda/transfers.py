@@ -97,7 +97,7 @@ def stage_arguments(
                 staging.copy_in(target, extent.start, extent.size, stream)
         yield tuple(_address(argument, copies) for argument in arguments)
         for peer in peers:
-            peer_access.order_after((driver.current_ordinal(), stream), (peer, 0))
+            driver.order_across_devices((driver.current_ordinal(), stream), (peer, 0))
         if copies:
             driver.synchronize(stream, f"run {kernel}")
             _copy_back(merge_extents(extents[p] for p in extents.keys() & written), copies, stream)
@@ -132,7 +132,7 @@ def _order_with_peers(
     if not is_ordered:
         return ()
     for peer in peers:
-        peer_access.order_after((peer, 0), (driver.current_ordinal(), stream))
+        driver.order_across_devices((peer, 0), (driver.current_ordinal(), stream))
     return peers
 
 
@@ -150,7 +150,7 @@ def wait_for_owners(arguments: Sequence[Argument], stream: int) -> None:
         if ordinal == here:
             driver.order_after(owner, stream)
         else:
-            peer_access.order_after((ordinal, owner), (here, stream))
+            driver.order_across_devices((ordinal, owner), (here, stream))
 
 
 def record_use(arguments: Sequence[Argument], stream: object) -> None:
