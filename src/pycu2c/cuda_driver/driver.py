@@ -273,8 +273,6 @@ def fill(address: int, pattern: bytes, count: int, stream: int = 0) -> None:
 
 _HANDLE_ATTRIBUTES = ("cuda_stream", "ptr", "handle")  # torch; cupy; numba and pycuda
 
-_LEGACY_STREAM = 1  # CU_STREAM_LEGACY; 0 and this handle are the default stream
-
 
 def stream_of(stream: object) -> int:
     """Return the handle of a stream of any package; 0 and None are the default stream.
@@ -282,7 +280,7 @@ def stream_of(stream: object) -> int:
     Records the use of a stream other than the default stream.
     """
     handle = _handle_of(stream)
-    if handle > _LEGACY_STREAM:
+    if handle not in graph_capture.DEFAULT_STREAMS:
         _STREAM_WAS_USED.set()
     return handle
 
@@ -311,13 +309,13 @@ def _handle_of(stream: object) -> int:
     )
 
 
-_SPECIAL_HANDLES = range(3)  # 0, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD
+SPECIAL_HANDLES = range(3)  # 0, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD
 _MIN_ADDRESS = 4096  # other handles are addresses
 
 
 def may_be_handle(number: int) -> bool:
     """Return whether an int may be a stream handle."""
-    return number in _SPECIAL_HANDLES or _MIN_ADDRESS <= number < 2**64
+    return number in SPECIAL_HANDLES or _MIN_ADDRESS <= number < 2**64
 
 
 def _checked_handle(handle: int) -> int:
@@ -333,7 +331,7 @@ def _checked_handle(handle: int) -> int:
 
 def ordinal_of_stream(stream: int) -> int:
     """Return the device of a stream, from its context; the current one for a default stream."""
-    if stream in _SPECIAL_HANDLES or not has_multiple_devices():
+    if stream in SPECIAL_HANDLES or not has_multiple_devices():
         return current_ordinal()
     context = call("cuStreamGetCtx", stream, doing="read the context of a stream")
     previous = call("cuCtxGetCurrent", doing="read the current context")
@@ -387,7 +385,7 @@ def new_event(*, timing: bool = False, doing: str = "create an event") -> Any:
 
 def order_after(preceding_stream: int, stream: int) -> None:
     """Make later work of ``stream`` wait for the work that ``preceding_stream`` contains now."""
-    if preceding_stream == stream or {preceding_stream, stream} == {0, _LEGACY_STREAM}:
+    if preceding_stream == stream or {preceding_stream, stream} == {*graph_capture.DEFAULT_STREAMS}:
         return
     make_current()
     preceding = ordinal_of_stream(preceding_stream), preceding_stream

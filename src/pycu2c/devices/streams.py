@@ -185,7 +185,7 @@ def per_thread_default_stream() -> Stream:
 def external_stream(ptr: object) -> Stream:
     """Return a stream of another package, given as a handle or an object, which is kept alive."""
     handle = driver.stream_of(ptr)
-    return Stream(handle, blocking=handle in (0, _LEGACY, _PER_THREAD), owner=ptr)
+    return Stream(handle, blocking=handle in driver.SPECIAL_HANDLES, owner=ptr)
 
 
 def synchronize() -> None:

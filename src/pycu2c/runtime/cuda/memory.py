@@ -24,14 +24,13 @@ from pycu2c.runtime.cuda.memory_pool import round_up_to_even
 
 ALIGNMENT = 256  # of every allocation
 HOST = -1  # the ordinal of host memory
-_PER_THREAD = 2  # CU_STREAM_PER_THREAD
 
 
 def in_order_with_default(stream: Any) -> bool:
     """Return whether a stream and the default stream synchronize with each other."""
     if getattr(stream, "blocking", False):
         return True
-    return driver.stream_of(stream) in (*DEFAULT_STREAMS, _PER_THREAD)
+    return driver.stream_of(stream) in driver.SPECIAL_HANDLES
 
 
 class Memory:
