@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pycu2c.base.dtypes import DTYPES
 from pycu2c.codegen.helpers.catalog import HELPERS
-from pycu2c.codegen.reserved_names import _PATTERN, is_reserved
+from pycu2c.codegen.reserved_names import _PATTERN, NAMES_OF_CUDA_HEADERS, is_reserved
 from pycu2c.runtime import cpu
 from support.kernels_from_text import module_from
 from support.launching import run
@@ -171,3 +171,34 @@ def test_operation_is_an_upper_case_name() -> None:
     assert {"OPERATION", "ENDED", "WAIT_BLOCK", "NULL", "WARP", "CACHE_LINE"} <= set(
         upper_case_names()
     )
+
+
+# ---- names that the headers of CUDA declare, as names of functions -------------------------------
+
+WITH_HALVES_AND_A_GRID = """
+    import numpy as np
+
+    from pycu2c import cuda as c
+    from pycu2c import device, kernel
+    from pycu2c.types import bfloat16
+
+{functions}
+    @kernel
+    def {kernel}(out, n):
+        c.cg.this_grid().sync()
+        out[c.grid(1)] = np.float16(n) + bfloat16(n) + {calls}
+
+    k = {kernel}
+"""
+
+
+@pytest.mark.parametrize("kernel", ["f", "half"])
+def test_functions_named_as_declarations_of_cuda_headers(kernel: str, tmp_path: Path) -> None:
+    names = sorted(NAMES_OF_CUDA_HEADERS - {kernel})
+    functions = "\n".join(
+        f"    @device\n    def {name}(value):\n        return value * value\n" for name in names
+    )
+    calls = " + ".join(f"{name}(n)" for name in names)
+    text = WITH_HALVES_AND_A_GRID.format(kernel=kernel, functions=functions, calls=calls)
+    module = module_from(text, tmp_path)
+    assert ".entry" in module.k.inspect("ptx", "void(float32[:], int32)", arch="sm_90")

@@ -61,6 +61,13 @@ _VECTOR_NAMES = frozenset(
     for vector in VECTORS.values()
     for name in (vector.name, vector.cuda, f"make_{vector.cuda}", f"{vector.c}_unaligned")
 )
+# global names of <cuda_fp16.h>, <cuda_bf16.h> and <cooperative_groups.h>; variables may hide them
+NAMES_OF_CUDA_HEADERS = frozenset(
+    """
+    cooperative_groups cuda half nv_bfloat16 nv_bfloat162 nv_half nv_half2
+    NV_IF_ELSE_TARGET NV_IF_TARGET
+    """.split()  # noqa: SIM905
+)
 
 
 def is_reserved(name: str) -> bool:
