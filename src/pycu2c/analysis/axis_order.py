@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import all_expressions, bodies, children, expressions, operands, statements
+from pycu2c.ir.walk import all_expressions, bodies, children, own_accesses, statements
 from pycu2c.ops.intrinsics.builtins import MIN_MAX_INTRINSICS, OPERATOR_INTRINSICS
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES, GRID
@@ -29,7 +29,6 @@ CACHE_LINE = 64  # bytes
 MIN_IMPROVEMENT = 0.75  # of the lines along x
 UNKNOWN_STRIDE = 1e9  # bytes; the stride of an access that the model cannot analyze
 
-Access = tuple[ir.Var, tuple[ir.Expr, ...], float, bool]
 Extents = Sequence[int | None]  # of a block; None where it is unknown
 _STRIDE_PRESERVING = (*MIN_MAX_INTRINSICS, OPERATOR_INTRINSICS[MOD])
 
@@ -125,20 +124,21 @@ class _AxisCostModel:
             linear_stride *= extent or ASSUMED_LENGTH
         self.coordinate_strides[linear_thread_index] = linear_stride
 
-    def cost(self, accesses: Sequence[Access]) -> _Cost:
+    def cost(self, accesses: Sequence[tuple[ir.Access, float]]) -> _Cost:
         lines, strides = 0.0, []
-        for array, indices, weight, writes in accesses:
+        for access, weight in accesses:
+            array = access.array
             assert isinstance(array.type, Array)
             if array.type.space is MemorySpace.BLOCK:
                 continue  # context arrays stay in cache
-            step = self._step(array.type, indices)
+            step = self._step(array.type, access.indices)
             stride = (
                 UNKNOWN_STRIDE
                 if step is None
                 else min(abs(step) * array.type.dtype.size, UNKNOWN_STRIDE)
             )
             touched = min(stride / CACHE_LINE, 1.0)
-            if writes:
+            if not isinstance(access, ir.Load):
                 touched = 2 * touched if stride else 2.0  # all threads store to the same element
             lines += weight * touched
             strides.append(stride)
@@ -231,15 +231,10 @@ class _AxisCostModel:
         return ASSUMED_LENGTH ** max(axis_distances)
 
 
-def _accesses(body: ir.Body, weight: float) -> Iterator[Access]:
-    """Yield array, indices, execution weight and whether it is written, for each access."""
+def _accesses(body: ir.Body, weight: float) -> Iterator[tuple[ir.Access, float]]:
+    """Yield each access and its execution weight."""
     for s in body:
-        for value in operands(s):
-            for e in expressions(value):
-                if isinstance(e, ir.Load | ir.ElementOf):
-                    yield e.array, e.indices, weight, isinstance(e, ir.ElementOf)
-        if isinstance(s, ir.Store):
-            yield s.array, s.indices, weight, True
+        yield from ((access, weight) for access in own_accesses(s))
         for inner in bodies(s):
             yield from _accesses(inner, weight * _trip_count(s))
 

@@ -123,8 +123,8 @@ def is_block_level(function: ir.Function) -> bool:
     other blocks.
     """
     for s in statements(function.body):
-        if isinstance(s, ir.Allocate) and isinstance(s.var.type, Array):
-            if s.var.type.space is MemorySpace.SHARED:
+        if isinstance(s, ir.Allocate):
+            if ir.memory_space(s.var) is MemorySpace.SHARED:
                 return True
         elif isinstance(s, ir.For | ir.While) and is_busy_wait(s):
             return True

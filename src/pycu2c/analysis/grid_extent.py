@@ -256,7 +256,7 @@ def _conjunction(a: _Guards, b: _Guards) -> _Guards:
 
 def _is_visible(array: ir.Var) -> bool:
     """Return whether other blocks or the host can read an array."""
-    return not isinstance(array.type, Array) or array.type.space not in _HIDDEN_SPACES
+    return ir.memory_space(array) not in _HIDDEN_SPACES
 
 
 def _is_visible_call(e: ir.Expr, visible_functions: frozenset[str]) -> bool:

@@ -11,13 +11,12 @@ from collections.abc import Mapping
 
 from pycu2c.analysis.uniformity import Uniformity
 from pycu2c.analysis.variables import names_in
-from pycu2c.base.types import Array, MemorySpace
+from pycu2c.base.types import MemorySpace
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import all_expressions, statements
+from pycu2c.ir.walk import accesses, statements
 from pycu2c.ops.intrinsics.threads.coordinates import COORDINATES, GRID
 from pycu2c.ops.operators import ADD, SUB
 
-_ACCESSES = ir.Load | ir.ElementOf
 _NEIGHBOURS = (COORDINATES["threadIdx", "x"], GRID[0])  # of which the next thread has the next
 
 
@@ -36,20 +35,16 @@ def is_row_loop(loop: ir.For, uniformity: Uniformity, values: Mapping[str, ir.Ex
     ):
         return False
     stores = [s for s in body if isinstance(s, ir.Store)]
-    accesses = [*stores, *(e for e in all_expressions(loop.body) if isinstance(e, _ACCESSES))]
-    if not stores or not all(_is_global(a.array) for a in accesses):
+    found = list(accesses(loop.body))
+    if not stores or any(ir.memory_space(a.array) is not MemorySpace.GLOBAL for a in found):
         return False
 
-    def strides(access: ir.Store | ir.Load | ir.ElementOf) -> set[int | None]:
+    def strides(access: ir.Access) -> set[int | None]:
         return {_stride(index, uniformity, values) for index in access.indices}
 
-    return all(strides(a) <= {0, 1} for a in accesses) and all(
+    return all(strides(a) <= {0, 1} for a in found) and all(
         strides(s) == {1} and loop.var.name in names_in(*s.indices) for s in stores
     )
-
-
-def _is_global(array: ir.Var) -> bool:
-    return isinstance(array.type, Array) and array.type.space is MemorySpace.GLOBAL
 
 
 def _stride(e: ir.Expr, uniformity: Uniformity, values: Mapping[str, ir.Expr]) -> int | None:

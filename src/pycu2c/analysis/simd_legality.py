@@ -53,7 +53,7 @@ def in_lockstep(axis: ir.Var, body: ir.Body, effectful: Set[str]) -> bool:
 def _accumulates(body: ir.Body, strides: LaneStrides) -> bool:
     """Return whether threads accumulate into one element of a context array."""
     stores = (s for s in statements(body) if isinstance(s, ir.Store))
-    context_stores = (s for s in stores if _space(s.array) is MemorySpace.BLOCK)
+    context_stores = (s for s in stores if ir.memory_space(s.array) is MemorySpace.BLOCK)
     return any(strides.of(s.indices[0]) is _IRREGULAR for s in context_stores)
 
 
@@ -137,12 +137,7 @@ def _may_alias(a: _Access, b: _Access) -> bool:
         return True
     if a.array.name == b.array.name:
         return a.location() != b.location()
-    return _space(a.array) is MemorySpace.GLOBAL and _space(b.array) is MemorySpace.GLOBAL
-
-
-def _space(array: ir.Var) -> MemorySpace:
-    assert isinstance(array.type, Array)
-    return array.type.space
+    return ir.memory_space(a.array) is ir.memory_space(b.array) is MemorySpace.GLOBAL
 
 
 def _accesses(body: ir.Body, strides: LaneStrides) -> Iterator[_Access]:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from pycu2c.analysis import thread_values
 from pycu2c.base.records import dataclass, field
-from pycu2c.base.types import Array, MemorySpace
+from pycu2c.base.types import MemorySpace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import bodies, children, operands
 
@@ -62,8 +62,7 @@ class Uniformity:
 
 
 def _is_visible_to_block(array: ir.Var) -> bool:
-    assert isinstance(array.type, Array)
-    return array.type.space in (MemorySpace.GLOBAL, MemorySpace.SHARED, MemorySpace.BLOCK)
+    return ir.memory_space(array) in (MemorySpace.GLOBAL, MemorySpace.SHARED, MemorySpace.BLOCK)
 
 
 @dataclass(frozen=True, slots=True)

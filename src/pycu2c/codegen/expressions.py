@@ -248,7 +248,7 @@ class ExpressionEmitter:
             e.operand, exact=_is_literal_expression(e.operand) and _may_differ_in_int(e.operand)
         )
 
-    def lvalue(self, e: ir.Load | ir.ElementOf | ir.Store) -> c.Expr:
+    def lvalue(self, e: ir.Access) -> c.Expr:
         """Emit an lvalue: ``a[i]``, ``a[i].x``."""
         lvalue: c.Expr = self.variable(e.array.name)
         indices = e.indices
@@ -304,7 +304,7 @@ class ExpressionEmitter:
         structs = [ir.field_type(element, s.path[:i]).dtype for i in range(len(s.path))]
         return self.file.structs.store_field(structs, dtype, value)
 
-    def _element_pointer(self, e: ir.Load | ir.ElementOf | ir.Store, array: c.Expr) -> c.Expr:
+    def _element_pointer(self, e: ir.Access, array: c.Expr) -> c.Expr:
         """Emit a pointer to the first element, if the last index is a linear index."""
         t = e.array.type
         assert isinstance(t, Array)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pycu2c.base.diagnostics import Label
-from pycu2c.base.types import Array, MemorySpace, Scalar
+from pycu2c.base.types import MemorySpace, Scalar
 from pycu2c.explain.notes import Note, quoted
 from pycu2c.explain.value_origins import ExplainedFunction
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import all_expressions, expressions, statements
+from pycu2c.ir.walk import accesses, all_expressions, expressions, statements
 from pycu2c.ops.operators import ADD, LT, MUL, SUB
 
 _FLOORED = {"python.floordiv": "//", "python.mod": "%"}
@@ -85,20 +85,10 @@ def find_wide_indices(subject: ExplainedFunction) -> Iterator[Note]:
 
 
 def _indices(function: ir.Function) -> Iterator[ir.Expr]:
-    for s in statements(function.body):
-        if isinstance(s, ir.Store) and _is_memory(s.array.type):
-            yield from s.indices
-    for e in all_expressions(function.body):
-        if isinstance(e, (ir.Load, ir.ElementOf)) and _is_memory(e.array.type):
-            yield from e.indices
-
-
-def _is_memory(type_: object) -> bool:
-    return isinstance(type_, Array) and type_.space in (
-        MemorySpace.GLOBAL,
-        MemorySpace.SHARED,
-        MemorySpace.LOCAL,
-    )
+    spaces = MemorySpace.GLOBAL, MemorySpace.SHARED, MemorySpace.LOCAL
+    for access in accesses(function.body):
+        if ir.memory_space(access.array) in spaces:
+            yield from access.indices
 
 
 def _is_wraparound(e: ir.Select) -> bool:

@@ -57,6 +57,11 @@ class Var(_Node):
     span: Span
 
 
+def memory_space(array: Var) -> MemorySpace:
+    assert isinstance(array.type, Array)
+    return array.type.space
+
+
 def in_cluster(e: Var) -> bool:
     """Return whether an array is distributed shared memory: the shared arrays of a cluster.
 

@@ -42,6 +42,7 @@ from pycu2c.ir.expressions import Var as Var
 from pycu2c.ir.expressions import View as View
 from pycu2c.ir.expressions import field_type as field_type
 from pycu2c.ir.expressions import in_cluster as in_cluster
+from pycu2c.ir.expressions import memory_space as memory_space
 from pycu2c.ir.print_format import PrintFormat
 from pycu2c.ops.intrinsics.registry import Intrinsic
 
@@ -89,6 +90,9 @@ class Store:
     value: Expr
     span: Span
     path: Path = ()
+
+
+Access: TypeAlias = Load | ElementOf | Store  # to an element of an array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -74,6 +74,10 @@ def print_expr(e: ir.Expr) -> str:
     return _Printer().expression(e)
 
 
+def print_indices(access: ir.Access) -> str:
+    return ", ".join(map(print_expr, access.indices))
+
+
 def print_type(type_: Type) -> str:
     """Print a type.
 

@@ -17,7 +17,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.expressions import Path
 
 N = TypeVar("N", ir.Expr, ir.Stmt)
-Access = TypeVar("Access", bound=ir.Load | ir.ElementOf | ir.Store)
+Access = TypeVar("Access", bound=ir.Access)
 
 
 # The fields of each kind of node that hold expressions, in order of evaluation. The value of a
@@ -276,6 +276,20 @@ def all_expressions(body: ir.Body) -> Iterator[ir.Expr]:
     for s in statements(body):
         for e in operands(s):
             yield from expressions(e)
+
+
+def accesses(body: ir.Body) -> Iterator[ir.Access]:
+    """Yield the accesses of all statements of a block to elements of arrays."""
+    for s in statements(body):
+        yield from own_accesses(s)
+
+
+def own_accesses(s: ir.Stmt) -> Iterator[ir.Access]:
+    """Yield the accesses of a statement without those of the blocks inside it."""
+    if isinstance(s, ir.Store):
+        yield s
+    for value in operands(s):
+        yield from (e for e in expressions(value) if isinstance(e, ir.Load | ir.ElementOf))
 
 
 def operations(functions: Iterable[ir.Function]) -> Iterator[ir.Apply]:

@@ -216,7 +216,7 @@ class Evaluator:
             case _:
                 return value
 
-    def access(self, e: ir.Load | ir.ElementOf | ir.Store, state: RangeState) -> None:
+    def access(self, e: ir.Access, state: RangeState) -> None:
         """Evaluate the indices of an access and record whether each is proved to be in bounds."""
         for axis, index in enumerate(e.indices):
             self._refine_from_definitions(index, state)

@@ -32,10 +32,16 @@ from pycu2c.base.types import WEAK_INT, Array
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.verify_expressions import is_linear_index
-from pycu2c.ir.walk import all_expressions, bodies, children, expressions, operands, statements
+from pycu2c.ir.walk import (
+    accesses,
+    all_expressions,
+    bodies,
+    children,
+    expressions,
+    operands,
+    statements,
+)
 from pycu2c.ops.operators import ADD, MUL, SUB
-
-_Accesses = Iterator[tuple[ir.Var, tuple[ir.Expr, ...]]]
 
 
 @dataclass(slots=True)
@@ -59,10 +65,9 @@ class IndexConstraints:
         if not self.rules.index32:
             return
         self._uses.update(id(e) for e in all_expressions(self.function.body))
-        for s in statements(self.function.body):
-            for array, indices in _accesses(s):
-                for axis, index in enumerate(indices):
-                    self._constrain(index, self._index_range(array, indices, axis))
+        for access in accesses(self.function.body):
+            for axis, index in enumerate(access.indices):
+                self._constrain(index, self._index_range(access.array, access.indices, axis))
         self._constrain_block(self.function.body)
         by_assignment = self._defined_by_assignment()
         self.variables = {n: i for n, i in self.variables.items() if n in by_assignment}
@@ -152,9 +157,8 @@ class IndexConstraints:
         """
         access_reads = Counter(
             operand.name
-            for s in statements(self.function.body)
-            for _, indices in _accesses(s)
-            for index in indices
+            for access in accesses(self.function.body)
+            for index in access.indices
             for operand in linear_operands(index)
         )
         values = [s for s in statements(self.function.body) if isinstance(s, ir.Assign)]
@@ -212,16 +216,6 @@ def _factor(product: Interval, other: Interval) -> Interval:
     if other.low > 0:
         return hull
     return negated(hull) if other.high < 0 else UNBOUNDED
-
-
-def _accesses(s: ir.Stmt) -> _Accesses:
-    """Yield the arrays and indices that a statement accesses, nested blocks excluded."""
-    if isinstance(s, ir.Store):
-        yield s.array, s.indices
-    for operand in operands(s):
-        for e in expressions(operand):
-            if isinstance(e, (ir.Load, ir.ElementOf)):
-                yield e.array, e.indices
 
 
 def is_linear(e: ir.Expr) -> bool:

@@ -58,7 +58,7 @@ class Ranges:
         """Return the interval of all values assigned to an integer variable."""
         return self._variables.get(name, UNBOUNDED)
 
-    def is_in_bounds(self, access: ir.Load | ir.ElementOf | ir.Store, axis: int) -> bool:
+    def is_in_bounds(self, access: ir.Access, axis: int) -> bool:
         """Return whether an index is proved to be in bounds of its axis."""
         return self._in_bounds.get((id(access), axis), False)
 

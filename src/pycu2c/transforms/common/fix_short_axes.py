@@ -7,14 +7,12 @@ loops over the colors. Requires the form DECLARED (``ir/forms.py``), and keeps i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import replace
 from pycu2c.base.types import Array
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import const, scalar_type
-from pycu2c.ir.walk import all_expressions, map_expr, statements
+from pycu2c.ir.walk import accesses, map_expr, statements
 
 
 def fix_short_axes(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
@@ -48,8 +46,9 @@ def short_axis_candidates(module: ir.Module) -> tuple[tuple[int, int], ...]:
     arguments = {p.name: p for p in module.kernel.parameters if isinstance(p.type, Array)}
     loop_variables = {s.var.name for s in statements(module.kernel.body) if isinstance(s, ir.For)}
     found = {
-        array.name
-        for array, index in _last_indices(module.kernel.body)
+        access.array.name
+        for access in accesses(module.kernel.body)
+        for index in access.indices[-1:]
         if isinstance(index, ir.Const)
         or (isinstance(index, ir.Var) and index.name in loop_variables)
     }
@@ -62,13 +61,3 @@ def short_axis_candidates(module: ir.Module) -> tuple[tuple[int, int], ...]:
 
 def _has_rows(array: Array) -> bool:
     return array.ndim > 1 and array.layout == "C" and array.shape is None
-
-
-def _last_indices(body: ir.Body) -> Iterator[tuple[ir.Var, ir.Expr]]:
-    """Yield the arrays that are accessed, and the indices on their last axes."""
-    for s in statements(body):
-        if isinstance(s, ir.Store) and s.indices:
-            yield s.array, s.indices[-1]
-    for e in all_expressions(body):
-        if isinstance(e, ir.Load | ir.ElementOf) and e.indices:
-            yield e.array, e.indices[-1]

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from pycu2c.analysis.effects import is_dynamic
 from pycu2c.base.records import dataclass, replace
-from pycu2c.base.types import Array, MemorySpace
+from pycu2c.base.types import MemorySpace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.call_graph import callees, fixed_point_summaries
@@ -62,8 +62,7 @@ def _allocated(function: ir.Function) -> Iterator[_SharedArray]:
 def _is_static_shared(s: ir.Stmt) -> bool:
     if not isinstance(s, ir.Allocate) or is_dynamic(s.var):
         return False
-    assert isinstance(s.var.type, Array)
-    return s.var.type.space is MemorySpace.SHARED
+    return ir.memory_space(s.var) is MemorySpace.SHARED
 
 
 def _variables(function: ir.Function, arrays: _Arrays) -> list[ir.Var]:

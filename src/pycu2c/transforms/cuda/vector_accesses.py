@@ -35,7 +35,7 @@ def _combined_parts(e: ir.Expr) -> ir.Expr:
     loads = [part for part in e.parts if isinstance(part, ir.Load)]
     if len(loads) == len(e.parts) and _are_neighbours(loads, scalar_type(e).dtype):
         place = ir.ElementOf(loads[0].array, loads[0].indices, e.span)
-        is_shared = _space(place.array) is MemorySpace.SHARED
+        is_shared = ir.memory_space(place.array) is MemorySpace.SHARED
         load = vector_access.LOAD_SHARED if is_shared else vector_access.LOAD
         return ir.Apply(load, (place,), e.type, e.span)
     return _combined_atomics(e) or e
@@ -52,7 +52,7 @@ def _combined_atomics(e: ir.Pack) -> ir.Expr | None:
         return None
     places = [place for place, _ in additions]
     first, vector = additions[0]
-    if _space(first.array) is not MemorySpace.GLOBAL:
+    if ir.memory_space(first.array) is not MemorySpace.GLOBAL:
         return None
     place = ir.ElementOf(first.array, first.indices, e.span)
     if not first.path and _are_neighbours(places, dtype):
@@ -84,7 +84,7 @@ def _combined_stores(body: ir.Body) -> ir.Body:
             first = stores[0]
             assert isinstance(first.value, ir.Member)
             place = ir.ElementOf(first.array, first.indices, first.span)
-            is_shared = _space(place.array) is MemorySpace.SHARED
+            is_shared = ir.memory_space(place.array) is MemorySpace.SHARED
             store = vector_access.STORE_SHARED if is_shared else vector_access.STORE
             applied = ir.Apply(store, (place, first.value.operand), VOID, first.span)
             out.append(ir.Evaluate(applied, first.span))
@@ -115,11 +115,11 @@ def _stores_vector(stores: Sequence[ir.Store], dtype: DType) -> bool:
     return stored == [f"{name}.{field.name}" for field in dtype.fields]
 
 
-def _are_neighbours(accesses: Sequence[ir.Load | ir.Store | ir.ElementOf], dtype: DType) -> bool:
+def _are_neighbours(accesses: Sequence[ir.Access], dtype: DType) -> bool:
     """Return whether accesses are to the components of one vector, in order."""
     first = accesses[0]
     assert isinstance(first.array.type, Array)
-    if len(dtype.fields) not in (2, 4) or _space(first.array) is MemorySpace.LOCAL:
+    if len(dtype.fields) not in (2, 4) or ir.memory_space(first.array) is MemorySpace.LOCAL:
         return False
     if first.array.type.layout != "C" or first.array.type.element.dtype != dtype.fields[0].dtype:
         return False
@@ -128,12 +128,7 @@ def _are_neighbours(accesses: Sequence[ir.Load | ir.Store | ir.ElementOf], dtype
     return found == [(base, start + n) for n in range(len(accesses))]
 
 
-def _space(array: ir.Var) -> MemorySpace:
-    assert isinstance(array.type, Array)
-    return array.type.space
-
-
-def _position(access: ir.Load | ir.Store | ir.ElementOf) -> tuple[str, int]:
+def _position(access: ir.Access) -> tuple[str, int]:
     """Return the array and indices of an access without a constant that is added to the last."""
     *outer, last = access.indices
     constant = 0

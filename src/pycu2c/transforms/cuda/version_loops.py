@@ -10,7 +10,7 @@ range analysis.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import count
 
 from pycu2c.analysis.launch_ranges import IndexRules
@@ -20,6 +20,7 @@ from pycu2c.base.records import replace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, const, is_atom, scalar_type
 from pycu2c.ir.walk import (
+    accesses,
     all_expressions,
     contains,
     map_expr,
@@ -69,7 +70,11 @@ def _profits(loop: ir.For, ranges: Ranges) -> bool:
         and all(isinstance(s, _COPIED_STATEMENTS) for s in body)
         and all(map(_may_be_copied, all_expressions(loop.body)))
         and not any(isinstance(s, ir.Assign) and s.var.name == loop.var.name for s in body)
-        and any(_follows_counter(index, loop.var, ranges) for index in _indices(loop.body))
+        and any(
+            _follows_counter(index, loop.var, ranges)
+            for access in accesses(loop.body)
+            for index in access.indices
+        )
     )
 
 
@@ -95,15 +100,6 @@ def _follows_counter(index: ir.Expr, counter: ir.Var, ranges: Ranges) -> bool:
             )
         case _:
             return False
-
-
-def _indices(body: ir.Body) -> Iterator[ir.Expr]:
-    for s in statements(body):
-        if isinstance(s, ir.Store):
-            yield from s.indices
-    for e in all_expressions(body):
-        if isinstance(e, ir.Load | ir.ElementOf):
-            yield from e.indices
 
 
 def _versions(loop: ir.For, number: int, uses: Counter[str]) -> ir.Body:

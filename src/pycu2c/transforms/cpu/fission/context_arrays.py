@@ -281,4 +281,4 @@ class _ContextArrayInsertion:
 
 
 def _is_local(array: ir.Var) -> bool:
-    return isinstance(array.type, Array) and array.type.space is MemorySpace.LOCAL
+    return ir.memory_space(array) is MemorySpace.LOCAL

@@ -146,10 +146,10 @@ def _array_names(body: ir.Body) -> set[str]:
 
 def is_block_array(s: ir.Stmt) -> bool:
     """Return whether a statement allocates an array of the block, in any position."""
-    if not isinstance(s, ir.Allocate):
-        return False
-    assert isinstance(s.var.type, Array)
-    return s.var.type.space in (MemorySpace.SHARED, MemorySpace.BLOCK)
+    return isinstance(s, ir.Allocate) and ir.memory_space(s.var) in (
+        MemorySpace.SHARED,
+        MemorySpace.BLOCK,
+    )
 
 
 def copy_assigned_parameters(kernel: ir.Function) -> ir.Function:

@@ -11,14 +11,15 @@ allocation for subscripted variables" (1990).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping
 
 from pycu2c.analysis.variables import defined_names, names_in
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
-from pycu2c.ir import printer, walk
+from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, integer
+from pycu2c.ir.printer import print_indices
 from pycu2c.ir.walk import with_kernel_body
 from pycu2c.ops.operators import ADD, MUL
 from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
@@ -65,13 +66,9 @@ def _is_simple(prologue: ir.Body, loop: ir.For) -> bool:
         return False
     return all(
         isinstance(s, ir.Declare | ir.Assign)
-        or (isinstance(s, ir.Store) and _is_context_array(s.array))
+        or (isinstance(s, ir.Store) and ir.memory_space(s.array) is MemorySpace.BLOCK)
         for s in walk.statements(loop.body)
     ) and not any(isinstance(e, ir.ElementOf) for e in walk.all_expressions(loop.body))
-
-
-def _is_context_array(array: ir.Var) -> bool:
-    return isinstance(array.type, Array) and array.type.space is MemorySpace.BLOCK
 
 
 def _stored_arrays(loop: ir.For) -> dict[str, ir.Store]:
@@ -103,23 +100,13 @@ class _RowGroup:
 
     def _has_invariant_indices(self) -> bool:
         """Return whether the indices of all stored elements are loop-invariant."""
-        changed = defined_names(self.loop.body)
-        index_texts = {name: _index_text(s.indices) for name, s in self.stores.items()}
-        for array, indices in self._accesses():
-            if _index_text(indices) != index_texts[array] or self._is_modified(indices, changed):
-                return False
-        return True
-
-    def _accesses(self) -> Iterable[tuple[str, tuple[ir.Expr, ...]]]:
-        for s in walk.statements(self.loop.body):
-            if isinstance(s, ir.Store):
-                yield s.array.name, s.indices
-        for e in walk.all_expressions(self.loop.body):
-            if isinstance(e, ir.Load) and e.array.name in self.stores:
-                yield e.array.name, e.indices
-
-    def _is_modified(self, indices: tuple[ir.Expr, ...], changed: Set[str]) -> bool:
-        return bool(set(names_in(*indices)) & (changed | {self.loop.var.name}))
+        changed = defined_names(self.loop.body) | {self.loop.var.name}
+        texts = {name: print_indices(s) for name, s in self.stores.items()}
+        return all(
+            print_indices(a) == texts[a.array.name] and changed.isdisjoint(names_in(*a.indices))
+            for a in walk.accesses(self.loop.body)
+            if a.array.name in self.stores
+        )
 
     def _has_shared_reads(self) -> bool:
         """Return whether all rows read some of the same elements."""
@@ -205,7 +192,3 @@ def _element_variable(s: ir.Store) -> ir.Var:
 def _row_name(name: str, row_number: int) -> str:
     """Return the name of a row's variable; ``x.1`` may be a name of the kernel."""
     return f"{name.removesuffix('.row')}.row.{row_number}"
-
-
-def _index_text(indices: tuple[ir.Expr, ...]) -> str:
-    return ", ".join(printer.print_expr(i) for i in indices)

@@ -11,15 +11,15 @@ for each thread. Loops that load adjacent elements in adjacent threads are left 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 from pycu2c.analysis.simd_legality import LaneStrides
 from pycu2c.analysis.variables import defined_names, names_in, single_definitions
 from pycu2c.base.records import replace
 from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
-from pycu2c.ir import printer, walk
+from pycu2c.ir import walk
 from pycu2c.ir.builders import integer
+from pycu2c.ir.printer import print_expr, print_indices
 from pycu2c.transforms.cpu.loops.register_tiling import trip_count
 
 MIN_LANES = 4  # of a vector
@@ -79,11 +79,11 @@ def _tiles(loop: ir.For) -> dict[str, ir.Store]:
     }
     changed = _dependent_names(loop)
     threads: dict[str, str] = {}
-    for access in _accesses(loop.body):
+    for access in walk.accesses(loop.body):
         if access.array.name not in tiles:
             continue
         thread = access.indices[0] if _is_context(access.array) else integer(0, access.span)
-        text = printer.print_expr(thread)
+        text = print_expr(thread)
         if threads.setdefault(access.array.name, text) != text:
             return {}
         if _is_linear(access) or changed & set(names_in(*access.indices)):
@@ -103,33 +103,23 @@ def _is_vector(loop: ir.For) -> bool:
         return False
     stores = {s.array.name: s for s in loop.body if isinstance(s, ir.Store)}
     for s in stores.values():
-        assert isinstance(s.array.type, Array)
-        if s.array.type.space not in _THREAD_SPACES or s.path:
+        if ir.memory_space(s.array) not in _THREAD_SPACES or s.path:
             return False
         last = s.indices[-1]
         if not isinstance(last, ir.Var) or last.name != loop.var.name:
             return False
-    texts = {name: _index_text(s) for name, s in stores.items()}
-    accesses = [a for a in _accesses(loop.body) if a.array.name in stores]
-    return bool(stores) and all(_index_text(a) == texts[a.array.name] for a in accesses)
+    texts = {name: print_indices(s) for name, s in stores.items()}
+    accesses = [a for a in walk.accesses(loop.body) if a.array.name in stores]
+    return bool(stores) and all(print_indices(a) == texts[a.array.name] for a in accesses)
 
 
-def _accesses(body: ir.Body) -> Iterator[ir.Load | ir.Store]:
-    yield from (s for s in walk.statements(body) if isinstance(s, ir.Store))
-    yield from (e for e in walk.all_expressions(body) if isinstance(e, ir.Load))
-
-
-def _index_text(access: ir.Load | ir.Store) -> str:
-    return ", ".join(map(printer.print_expr, access.indices))
-
-
-def _is_linear(access: ir.Load | ir.Store) -> bool:
+def _is_linear(access: ir.Access) -> bool:
     """Return whether one index counts the elements of several axes."""
     return isinstance(access.array.type, Array) and len(access.indices) < access.array.type.ndim
 
 
 def _is_context(array: ir.Var) -> bool:
-    return isinstance(array.type, Array) and array.type.space is MemorySpace.BLOCK
+    return ir.memory_space(array) is MemorySpace.BLOCK
 
 
 def _fits_registers(s: ir.Store) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from pycu2c.analysis.busy_wait import has_fence, polls_by
 from pycu2c.base.records import replace
-from pycu2c.base.types import VOID, Array, MemorySpace
+from pycu2c.base.types import VOID, MemorySpace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.views import field_at_path
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt, with_body
@@ -44,10 +44,9 @@ def _plain_operation(e: ir.Expr) -> ir.Expr:
         return e
     element = e.arguments[0]
     assert isinstance(element, ir.ElementOf)
-    assert isinstance(element.array.type, Array)
     if e.intrinsic in LOADS:
         return field_at_path(ir.Load(element.array, element.indices, e.span), element.path, e.span)
-    is_shared = element.array.type.space in (MemorySpace.SHARED, MemorySpace.CLUSTER)
+    is_shared = ir.memory_space(element.array) in (MemorySpace.SHARED, MemorySpace.CLUSTER)
     return replace(e, intrinsic=NONATOMIC[e.intrinsic]) if is_shared else e
 
 
