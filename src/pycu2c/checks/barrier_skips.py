@@ -118,7 +118,7 @@ def _divergent(body: ir.Body, block: Shape | None) -> Set[ir.Stmt] | None:
         """Return whether all threads execute as many iterations, though some may continue."""
         if not isinstance(s, ir.For) or not found.agrees(*walk.operands(s)):
             return False
-        leaves = any(isinstance(jump, ir.Break) for jump in walk.loop_jumps(s.body))
+        leaves = walk.has_jump(s.body, ir.Break)
         return not leaves and not walk.contains(s.body, ir.Return)
 
     return {s for s in found.divergent if not has_uniform_count(s)}

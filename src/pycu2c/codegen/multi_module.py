@@ -11,7 +11,7 @@ from pycu2c.codegen.emit import items_of, print_items
 from pycu2c.codegen.statements import Comments
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir.nodes import Module, Print
-from pycu2c.ir.walk import statements
+from pycu2c.ir.walk import contains
 
 Paragraph = tuple[c.Item, ...]  # the items between two empty lines
 
@@ -52,7 +52,7 @@ def _check_prints(modules: Sequence[tuple[Module, Dialect]]) -> None:
         module.kernel.python_name
         for module, _ in modules
         for function in (module.kernel, *module.device_functions)
-        if any(isinstance(s, Print) for s in statements(function.body))
+        if contains(function.body, Print)
     ]
     names = sorted(set(printing))
     if len(names) > 1:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Literal, TypeAlias, assert_never
 
-from pycu2c.analysis.variables import accessed_names
+from pycu2c.analysis.variables import accessed_names, names_in
 from pycu2c.base.dtypes import INT32, INT64, DType
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
@@ -18,7 +18,7 @@ from pycu2c.codegen.large_arrays import ArrayPlacement
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
-from pycu2c.ir.walk import all_expressions, expressions, statements
+from pycu2c.ir.walk import all_expressions, contains, statements
 from pycu2c.ops.intrinsics.memory import atomic
 from pycu2c.ops.operators import ADD, AND, C_DIV, C_REM, C_SHL, C_SHR, DIV, MUL, OR, SUB, XOR
 
@@ -274,7 +274,7 @@ class StatementEmitter:
         self._loop_depth, self._next_label = enclosing
         name = self.expressions.names[s.var.name]
         start = self.expressions.convert_implicitly(s.start, INT64)
-        if _runs_once(s) and not _has_next_work_item(s.body):
+        if _runs_once(s) and not contains(s.body, ir.NextWorkItem):
             is_read = s.var.name in accessed_names(s.body)
             index = [c.DeclStmt(_INT64, name, start, ("const",))] if is_read else []
             return [c.CompoundStmt((*index, *body))]
@@ -374,11 +374,9 @@ def _sums_segment(loop: ir.For) -> bool:
     if not all(isinstance(s, ir.Declare | ir.Assign) for s in loop.body):
         return False
     assigned = (s for s in loop.body if isinstance(s, ir.Assign))
-    return any(scalar_type(s.var).dtype.is_float and _reads(s.value, s.var.name) for s in assigned)
-
-
-def _reads(e: ir.Expr, name: str) -> bool:
-    return any(isinstance(x, ir.Var) and x.name == name for x in expressions(e))
+    return any(
+        scalar_type(s.var).dtype.is_float and s.var.name in names_in(s.value) for s in assigned
+    )
 
 
 def _only_updates_memory(body: ir.Body) -> bool:
@@ -420,7 +418,3 @@ def _runs_once(s: ir.AxisLoop) -> bool:
         case ir.Const(start), ir.Const(stop):
             return stop - start == 1
     return False
-
-
-def _has_next_work_item(body: ir.Body) -> bool:
-    return any(isinstance(s, ir.NextWorkItem) for s in statements(body))

@@ -260,6 +260,11 @@ def loop_jumps(body: ir.Body) -> Iterator[ir.Break | ir.Continue]:
                 yield from loop_jumps(inner)
 
 
+def has_jump(body: ir.Body, kind: type[ir.Break] | type[ir.Continue]) -> bool:
+    """Return whether a block has a jump of the loop that it is in."""
+    return any(isinstance(jump, kind) for jump in loop_jumps(body))
+
+
 def never_completes(body: ir.Body) -> bool:
     """Return whether the statements after a block are not executed."""
     match body[-1] if body else None:
@@ -267,6 +272,8 @@ def never_completes(body: ir.Body) -> bool:
             return True
         case ir.If(then=then, orelse=orelse):
             return never_completes(then) and never_completes(orelse)
+        case ir.While(condition=ir.Const(value=True), body=inner):
+            return not has_jump(inner, ir.Break)
         case _:
             return False
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 
 from pycu2c.analysis.ranges.interval_arithmetic import INFINITY, Interval
+from pycu2c.analysis.variables import names_in
 from pycu2c.base.dtypes import INT32
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import expressions
 
 _MAX_DIFFERENCES = 600  # above this, new constraints are stored but not combined
 _UNINFORMATIVE = 1 << 66  # a distance that the types imply already
@@ -227,12 +227,12 @@ class RangeState:
         self.definitions = {
             name: e
             for name, e in self.definitions.items()
-            if name != symbol.name and not _reads(e, symbol.name)
+            if name != symbol.name and symbol.name not in names_in(e)
         }
 
     def define(self, name: str, value: ir.Expr) -> None:
         """Record the expression just assigned to a variable, until an operand is reassigned."""
-        if not _reads(value, name):
+        if name not in names_in(value):
             self.definitions[name] = value
 
     def _shift(self, symbol: Symbol, by: SymbolOffset) -> None:
@@ -284,10 +284,6 @@ class RangeState:
                 result.min_differences[a, b] = least
         result.definitions = self._common_definitions(new)
         return result
-
-
-def _reads(e: ir.Expr, name: str) -> bool:
-    return any(isinstance(x, ir.Var) and x.name == name for x in expressions(e))
 
 
 def _widened(old: Interval, new: Interval, bounds: Interval, steps: Sequence[int]) -> Interval:

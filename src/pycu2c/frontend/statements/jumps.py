@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from pycu2c.ir.builders import negation
-from pycu2c.ir.nodes import Body, Break, Continue, If, Return, Stmt, While
-from pycu2c.ir.walk import with_bodies
-
-
-def has_break(body: Body) -> bool:
-    """Return whether a block breaks out of the enclosing loop."""
-    return any(isinstance(s, Break) for s in _statements_outside_loops(body))
-
-
-def has_continue(body: Body) -> bool:
-    """Return whether a block continues the enclosing loop."""
-    return any(isinstance(s, Continue) for s in _statements_outside_loops(body))
-
-
-def _statements_outside_loops(body: Body) -> Iterator[Stmt]:
-    """Yield the statements of a block outside nested loops."""
-    for s in body:
-        yield s
-        if isinstance(s, If):
-            yield from _statements_outside_loops(s.then)
-            yield from _statements_outside_loops(s.orelse)
+from pycu2c.ir.nodes import Body, Break, Continue, If, Stmt
+from pycu2c.ir.walk import has_jump, never_completes, with_bodies
 
 
 def replace_jumps(
@@ -44,18 +25,6 @@ def replace_jumps(
     return tuple(out)
 
 
-def never_falls_through(body: Body) -> bool:
-    """Return whether the end of a block is unreachable."""
-    if not body:
-        return False
-    last = body[-1]
-    if isinstance(last, If):
-        return never_falls_through(last.then) and never_falls_through(last.orelse)
-    if isinstance(last, While):
-        return getattr(last.condition, "value", None) is True and not has_break(last.body)
-    return isinstance(last, (Break, Continue, Return))
-
-
 def without_continues(body: Body) -> Body | None:
     """Return a body that is executed once without its ``continue`` statements, or None.
 
@@ -65,7 +34,7 @@ def without_continues(body: Body) -> Body | None:
     for position, s in enumerate(body):
         if isinstance(s, Continue):
             return body[:position]
-        if isinstance(s, If) and has_continue((s,)):
+        if isinstance(s, If) and has_jump((s,), Continue):
             new_if = _branches_without_continues(s, body[position + 1 :])
             return None if new_if is None else (*body[:position], new_if)
     return body
@@ -73,9 +42,9 @@ def without_continues(body: Body) -> Body | None:
 
 def _branches_without_continues(s: If, rest: Body) -> If | None:
     then, orelse = s.then, s.orelse
-    if never_falls_through(then):
+    if never_completes(then):
         orelse = (*orelse, *rest)
-    elif never_falls_through(orelse):
+    elif never_completes(orelse):
         then = (*then, *rest)
     elif rest:
         return None

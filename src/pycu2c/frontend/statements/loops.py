@@ -30,6 +30,7 @@ from pycu2c.ir.nodes import (
     Var,
     While,
 )
+from pycu2c.ir.walk import has_jump, never_completes
 from pycu2c.ops.operators import GT
 
 _MAX_UNROLLED_ITERATIONS = 1024
@@ -45,7 +46,7 @@ def while_loop(context: FunctionContext, node: ast.While) -> None:
         context.emit_all(context.lower(node.orelse))
         return
     body = context.lower(node.body)
-    if isinstance(test, Const) and not jumps.has_break(body):
+    if isinstance(test, Const) and not has_jump(body, Break):
         context.emit(While(test, (*prefix, *body), span))
         return
 
@@ -82,7 +83,7 @@ def _with_else(
 ) -> None:
     """Emit a loop, and the ``else`` that runs without a ``break``."""
     span = context.span(node)
-    if node.orelse and jumps.has_break(body):
+    if node.orelse and has_jump(body, Break):
         break_flag = BreakFlag(context, span)
         context.emit(break_flag.clear())
         context.emit(loop(jumps.replace_jumps(body, Break, break_flag.set_and_break)))
@@ -205,17 +206,17 @@ def _emit_iterations(context: FunctionContext, bodies: list[Body], node: Unrolle
         orelse = context.lower(node.orelse)
     if _ends_with_break(bodies):
         bodies[-1] = bodies[-1][:-1]
-    if not any(jumps.has_break(body) for body in bodies):
+    if not any(has_jump(body, Break) for body in bodies):
         for body in bodies:
             context.emit_all(_without_continues(body, span))
         context.emit_all(orelse)
         return
     break_flag = BreakFlag(context, span)
     # jumps of an outer loop
-    is_else_outside = jumps.has_break(orelse) or jumps.has_continue(orelse)
+    is_else_outside = has_jump(orelse, Break) or has_jump(orelse, Continue)
     iterations: list[Stmt] = []
     for body in bodies:
-        needs_two_exits = jumps.has_break(body) and jumps.without_continues(body) is None
+        needs_two_exits = has_jump(body, Break) and jumps.without_continues(body) is None
         body_with_flag = (
             jumps.replace_jumps(body, Break, break_flag.set_and_break)
             if is_else_outside or needs_two_exits
@@ -227,7 +228,7 @@ def _emit_iterations(context: FunctionContext, bodies: list[Body], node: Unrolle
     iterations += () if is_else_outside else orelse
     if break_flag.is_used:
         context.emit(break_flag.clear())
-    if not jumps.never_falls_through(tuple(iterations)):
+    if not never_completes(tuple(iterations)):
         iterations.append(Break(span))
     context.emit(While(Const(True, WEAK_BOOL, span), tuple(iterations), span))
     if is_else_outside:
@@ -236,14 +237,14 @@ def _emit_iterations(context: FunctionContext, bodies: list[Body], node: Unrolle
 
 def _ends_loop(body: Body) -> bool:
     """Return whether an iteration ends the loop without its ``else``."""
-    return jumps.never_falls_through(body) and not jumps.has_continue(body)
+    return never_completes(body) and not has_jump(body, Continue)
 
 
 def _ends_with_break(bodies: list[Body]) -> bool:
     """Return whether the only ``break`` ends the last iteration."""
     if not bodies or not bodies[-1] or not isinstance(bodies[-1][-1], Break):
         return False
-    return not any(jumps.has_break(b) for b in (*bodies[:-1], bodies[-1][:-1]))
+    return not any(has_jump(b, Break) for b in (*bodies[:-1], bodies[-1][:-1]))
 
 
 def _without_continues(body: Body, span: Span) -> Body:

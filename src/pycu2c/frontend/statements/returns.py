@@ -22,12 +22,11 @@ from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.bindings import parameters
 from pycu2c.frontend.statements import exceptions
 from pycu2c.frontend.statements.branches import for_each_array
-from pycu2c.frontend.statements.jumps import never_falls_through
 from pycu2c.frontend.value_checks import is_array
 from pycu2c.frontend.values import ArraySelect, Value
 from pycu2c.ir.builders import integer
 from pycu2c.ir.nodes import Body, Pack, Return, Stmt, Var
-from pycu2c.ir.walk import children, map_stmt
+from pycu2c.ir.walk import children, map_stmt, never_completes
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ def returned_parameter(result: ParameterType) -> ReturnedParameter | None:
 def check_result_type(context: FunctionContext, body: Body) -> ParameterType:
     """Return the result type; report a path without a return."""
     result = common_result_type(context) or NONE
-    if result != NONE and not never_falls_through(body):
+    if result != NONE and not never_completes(body):
         text = f"and here it returns `{displayed_type(result)}`"
         fail(
             "return-type",

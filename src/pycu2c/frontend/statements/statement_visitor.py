@@ -23,14 +23,13 @@ from pycu2c.frontend.statements.assignments import (
     assign,
     augmented_assignment,
 )
-from pycu2c.frontend.statements.jumps import never_falls_through
 from pycu2c.frontend.statements.returns import parameter_of_return
 from pycu2c.frontend.statements.unroll import UnrolledLoop
 from pycu2c.frontend.subset.unsupported_syntax import KERNEL_RESULT, UNSUPPORTED
 from pycu2c.frontend.values import leaves
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
-from pycu2c.ir.walk import children, expressions
+from pycu2c.ir.walk import children, expressions, never_completes
 
 _EXIT_NODES = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 # also the last statement that an ``if`` with a constant condition emits in place of itself
@@ -90,7 +89,7 @@ def statement(context: FunctionContext, node: ast.stmt) -> None:
         case ast.Expr(value=value):
             _evaluate(context, value)
         case LineMark():
-            if not never_falls_through(tuple(context.blocks[-1])):
+            if not never_completes(tuple(context.blocks[-1])):
                 context.emit(node.lowered(context.span(node)))
         case ast.Pass():
             pass

@@ -323,7 +323,7 @@ class _Fission:
         wait_codes = _WaitCodes(self.masks.new_code(), self.masks.new_code())
         reactivations = (
             [self.masks.reactivate(wait_codes.continued, s.span)]
-            if _has_jump(s, ir.Continue)
+            if walk.has_jump(s.body, ir.Continue)
             else []
         )
         if self.uniformity.agrees(*walk.operands(s)):
@@ -331,7 +331,7 @@ class _Fission:
             body = self._masked_body(s, wait_codes, updates_any_active=True)
             exit_check = self._exit_if_none_active(_PendingRegion([], reactivations), s.span)
             region.out += self._wrap_in_strip(s, replace(s, body=(*body, *exit_check)))
-            has_break = _has_jump(s, ir.Break)
+            has_break = walk.has_jump(s.body, ir.Break)
         else:
             if isinstance(s, ir.For):
                 region.body.append(ir.Declare(s.var, s.start, s.span))
@@ -380,10 +380,6 @@ class _Fission:
         if region.resets or region.body:  # otherwise ``any_active`` is current
             self._close_region(region, _Context(masked=True), marks_active=True)
         return (*region.out, self.masks.if_none_active((ir.Break(span),), span))
-
-
-def _has_jump(loop: ir.While | ir.For, kind: type[ir.Break] | type[ir.Continue]) -> bool:
-    return any(isinstance(jump, kind) for jump in walk.loop_jumps(loop.body))
 
 
 def _must_follow(s: ir.Stmt, preceding: list[ir.Stmt], placement: Placement) -> bool:

@@ -83,8 +83,8 @@ class _LoopConversion:
                     and self.assignment_counts[var.name] == 1
                 ):
                     return None
-                if not self._has_constant_stride(stop, step, s.body) or any(
-                    isinstance(jump, ir.Continue) for jump in walk.loop_jumps(tuple(body))
+                if not self._has_constant_stride(stop, step, s.body) or walk.has_jump(
+                    tuple(body), ir.Continue
                 ):
                     return None
                 if var.name in names_in(*walk.all_expressions(rest)):
