@@ -22,6 +22,7 @@ from pycu2c.ir.builders import binary, integer, logical, scalar_type
 from pycu2c.ir.nodes import Apply, Cast, Const, Dim, Expr, LogicalOp, Select, View
 from pycu2c.ir.print_format import FormatField, Piece
 from pycu2c.ir.views import linear_start
+from pycu2c.ops.intrinsics.memory.subscripts import slice_stop
 from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.operators import ADD, FLOORDIV, GT, LT, NE
 
@@ -155,7 +156,7 @@ def _raise_unless_filled(
     context: FunctionContext, size: Expr, requested: list[Expr], lengths: list[Expr], span: Span
 ) -> None:
     """Emit the check that the elements fill the shape, as NumPy does, and end the thread if not."""
-    failed = binary(NE, arithmetic.product(context, lengths, span), size, span)
+    failed = _differs(arithmetic.product(context, lengths, span), size, span)
     negatives = [
         _unless_negative(e, integer(0, span), integer(1, span))
         for e in requested
@@ -170,6 +171,16 @@ def _raise_unless_filled(
         shape_fields += [",", length_field]
     text = ("cannot reshape array of size ", length_field, " into shape (", *shape_fields, ")")
     raise_if(context, failed, text, [size, *requested], span)
+
+
+def _differs(requested: Expr, size: Expr, span: Span) -> Expr:
+    """Return whether two numbers of elements differ: ``n < k`` for those of ``a[:k]``."""
+    match requested, size:
+        case Const(value=k), Apply(intrinsic=intrinsic, arguments=(Const(value=stop), n)) if (
+            intrinsic is slice_stop and k == stop
+        ):
+            return binary(LT, n, requested, span)
+    return binary(NE, requested, size, span)
 
 
 def _check_size(size: Expr, others: list[Expr], has_inferred_axis: bool, span: Span) -> None:

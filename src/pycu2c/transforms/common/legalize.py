@@ -167,7 +167,7 @@ class _Legalizer:
             ):
                 return compare_exactly(new, self.ranges.of(int_operand), self.fresh)
             case _ if new.op.result is ops.bool_result:
-                return _narrow_comparison(_compared_with_bound(new))
+                return _narrow_comparison(new)
             case _:
                 return new
 
@@ -312,16 +312,6 @@ class _Legalizer:
             return ir.Pack(components, e.type, e.span)
 
         return let(e.operand, "value", self.fresh, convert)
-
-
-def _compared_with_bound(e: ir.Binary) -> ir.Binary:
-    """Replace ``k != min(k, n)``, which a reshape of ``a[:k]`` checks, by ``n < k``."""
-    match e.left, e.right:
-        case ir.Const(value=k), ir.Apply(intrinsic=f, arguments=(ir.Const(value=first), n)) if (
-            e.op is ops.NE and f is REGISTRY["min"] and k == first
-        ):
-            return replace(e, op=ops.LT, left=n, right=e.left)
-    return e
 
 
 def _narrow_comparison(e: ir.Binary) -> ir.Binary:
