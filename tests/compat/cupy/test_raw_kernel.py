@@ -356,6 +356,19 @@ def test_texts_in_files(backend: str, tmp_path: Path) -> None:
     assert x[0] == 126  # what a file holds is a part of the cache's key
 
 
+@pytest.mark.parametrize("quoted", ["<parts/factor.cuh>", '"parts/factor.cuh"', '"factor.cuh"'])
+def test_included_files_that_include_files(quoted: str, backend: str, tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "scale.cuh").write_text(f"#include {quoted}\n")
+    text = '#include <parts/scale.cuh>\nextern "C" __global__ void k(int *x) { x[0] *= FACTOR; }'
+    x = np.array([7], np.int32)
+    for factor, product in ((2, 14), (3, 42)):
+        (tmp_path / "parts" / "factor.cuh").write_text(f"#define FACTOR {factor}\n")
+        module = cupy.RawModule(code=text, backend=backend, options=(f"-I{tmp_path}",))
+        module.get_function("k")((1,), (1,), (x,))
+        assert x[0] == product
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("suffix", [".cubin", ".ptx"])
 def test_compiled_files(suffix: str, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from pycu2c.compat.cuda_text.host_source import (
     generate_host_source,
 )
 from pycu2c.compat.cuda_text.includes import IncludeExpander
-from pycu2c.compat.cuda_text.options import CompilerOptions, included_file_identities
+from pycu2c.compat.cuda_text.options import CompilerOptions
 from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.runtime.cpu import fibers
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel, address_of, symbol
@@ -26,6 +26,7 @@ from pycu2c.runtime.cpu.cpu_runner import CpuRunner
 from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain.cc import cxx, elf_symbols
 from pycu2c.toolchain.cc.flags import arithmetic_flags
+from pycu2c.toolchain.link.file_identity import included_files_identity
 
 # at the index that headers/vectors.h gives each kind
 _KINDS = (ParameterKind.INTEGER, ParameterKind.FLOAT, ParameterKind.BYTES)
@@ -72,8 +73,8 @@ def compile_text(text: CudaSource, options: CompilerOptions, expressions: Sequen
 
     def compile_source(rewrites: bool) -> CpuCode:
         source = generate(text, options, expressions, rewrites=rewrites)
-        files = included_file_identities(source.text, options.folders)
-        binary = cxx.compile(source.text, "cuda_c", flags, files)
+        files = included_files_identity(source.text, options.folders)
+        binary = cxx.compile(source.text, "cuda_c", flags, (files,))
         return CpuCode(fibers.open_library(binary, text.name), source, compiler_warnings)
 
     def compiler_warnings() -> str:

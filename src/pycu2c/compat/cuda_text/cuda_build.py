@@ -10,7 +10,7 @@ from pycu2c.base.records import dataclass
 from pycu2c.compat.cuda_text import compiled, name_mangling
 from pycu2c.compat.cuda_text.compiled import ArgumentPacking, KernelParameter
 from pycu2c.compat.cuda_text.diagnostics import raise_compile_error
-from pycu2c.compat.cuda_text.options import CompilerOptions, included_file_identities
+from pycu2c.compat.cuda_text.options import CompilerOptions
 from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.cuda_driver import kernel_api
 from pycu2c.cuda_driver.cuda_errors import CudaError
@@ -18,6 +18,7 @@ from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
 from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain.binary import CompiledBinary
+from pycu2c.toolchain.link.file_identity import included_files_identity
 from pycu2c.toolchain.nvrtc import nvrtc, program
 from pycu2c.toolchain.nvrtc.cuda_headers import header_settings
 
@@ -52,8 +53,8 @@ def compile_text(
         return result.cubin or result.ptx + b"\0", metadata
 
     parts = (code, text.name, "module", *flags, "", *name_expressions, header_settings(text.code))
-    files = included_file_identities(text.code, options.folders)
-    binary = nvrtc.cached((*parts, *files), ".cubin", compile_module)
+    files = included_files_identity(text.code, options.folders)
+    binary = nvrtc.cached((*parts, files), ".cubin", compile_module)
     metadata = json.loads(binary.log)
     return CompiledCubin(binary.data, metadata["heads"], metadata["names"], metadata["log"])
 

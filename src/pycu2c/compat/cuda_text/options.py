@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterable, Iterator
 
 from pycu2c.base.records import dataclass
 from pycu2c.compat.cuda_text.source_text import CudaSource
-from pycu2c.toolchain.link import file_identity
 
 _ARCH_OPTIONS = ("-arch=", "--gpu-architecture=")
-_INCLUDE = re.compile(r'(?m)^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]')
 _MACRO_OPTIONS = ("-D", "-U", "--define-macro", "--undefine-macro")
 _OPTIONS_WITH_VALUE = ("-I", "-D", "-U", "--include-path", "--define-macro", "--undefine-macro")
 
@@ -103,13 +99,3 @@ def options_of(options: Iterable[str] | str | None) -> CompilerOptions:
         else:
             words.append(word)
     return CompilerOptions(tuple(words))
-
-
-def included_file_identities(text: str, folders: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the identities of included files, for cache keys.
-
-    Files are searched in the folders and in the current directory.
-    """
-    names = dict.fromkeys(_INCLUDE.findall(text))
-    paths = (os.path.join(folder, name) for name in names for folder in (*folders, "."))
-    return tuple(file_identity.file_identity(path) for path in paths if os.path.isfile(path))

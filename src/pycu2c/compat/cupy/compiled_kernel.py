@@ -9,7 +9,7 @@ from pycu2c.base.diagnostics import CompileError, Diagnostic, Label
 from pycu2c.base.parameters import ArgumentPart
 from pycu2c.base.records import dataclass
 from pycu2c.base.spans import Span
-from pycu2c.compat.cuda_text.options import included_file_identities, options_of
+from pycu2c.compat.cuda_text.options import options_of
 from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.compat.cupy.bound_parameters import KernelField
 from pycu2c.cuda_driver import driver, kernel_api
@@ -23,6 +23,7 @@ from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cc import cxx
 from pycu2c.toolchain.cc.flags import arithmetic_flags
+from pycu2c.toolchain.link.file_identity import included_files_identity
 from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import CompilerDiagnostic, RejectedCodeError
 
@@ -92,9 +93,9 @@ def cpu_binary(text: GeneratedText, options: Sequence[str]) -> CompiledBinary:
     standard = parsed.standard.replace("c++", "gnu++") if parsed.standard else _STANDARD
     folders = (f"-I{folder}" for folder in parsed.folders)
     flags = (f"-std={standard}", "-fopenmp-simd", *arithmetic, *folders)
-    files = included_file_identities(text.text, parsed.folders)
+    files = included_files_identity(text.text, parsed.folders)
     try:
-        return cxx.compile(text.text, text.entry, flags, files, first="g++")
+        return cxx.compile(text.text, text.entry, flags, (files,), first="g++")
     except cxx.CxxCompileError as error:
         raise RejectedCodeError(error.compiler, text.text, error.log) from None
 
