@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,24 @@ def test_helpers(helper: str) -> None:
 )
 def test_words(name: str) -> None:
     assert is_reserved(name)
+
+
+HEADERS = "fenv", "math", "stdarg", "stdbool", "stddef", "stdint", "string", "time"
+
+
+def test_names_of_c_headers(tmp_path: Path) -> None:
+    """Functions with all other names of the headers that generated C includes are accepted."""
+    text = "".join(f"#include <{header}.h>\n" for header in HEADERS)
+    source = tmp_path / "names.c"
+    source.write_text(text)
+    preprocess = ["cc", "-E", "-P", str(source)]
+    found = [subprocess.check_output([*preprocess, *flag], text=True) for flag in ((), ("-dM",))]
+    names = set(re.findall(r"\b[A-Za-z]\w*", found[0]))
+    names |= set(re.findall(r"(?m)^#define ([A-Za-z]\w*)", found[1]))
+    accepted = sorted(name for name in names if not is_reserved(name))
+    assert {"tv_sec", "tm_year"} < set(accepted)  # fields
+    source.write_text(text + "".join(f"static int {name}(int *x);\n" for name in accepted))
+    subprocess.run(["cc", "-w", "-fsyntax-only", str(source)], check=True)
 
 
 @pytest.mark.parametrize(
@@ -115,6 +134,17 @@ AS_KERNEL = """
 def test_names_of_the_generated_c_in_a_kernel(name: str, target: str, tmp_path: Path) -> None:
     for text in (AS_PARAMETER, AS_LOCAL, AS_DEVICE_FUNCTION, AS_KERNEL):
         _check_name(text, name, (1, 40), target, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["va_list", "va_arg", "ptrdiff_t", "cudaError_t", "offsetof", "NV_IF_TARGET"]
+)
+@pytest.mark.parametrize("target", ["cpu", "cpu-resumable"])
+def test_functions_with_names_of_headers(name: str, target: str, tmp_path: Path) -> None:
+    for text in (AS_DEVICE_FUNCTION, AS_KERNEL):
+        _check_name(text, name, (1, 40), target, tmp_path)
+        kernel = module_from(text.format(name=name), tmp_path).k
+        assert ".entry" in kernel.inspect("ptx", "void(int64[:], int64)", arch="sm_90")
 
 
 VARIABLES_OF_THE_ENTRY_POINT = ["arguments", "args", "block", "last_block", "next_block", "row_end"]
@@ -202,3 +232,14 @@ def test_functions_named_as_declarations_of_cuda_headers(kernel: str, tmp_path: 
     text = WITH_HALVES_AND_A_GRID.format(kernel=kernel, functions=functions, calls=calls)
     module = module_from(text, tmp_path)
     assert ".entry" in module.k.inspect("ptx", "void(float32[:], int32)", arch="sm_90")
+
+
+@pytest.mark.parametrize("name", sorted(NAMES_OF_CUDA_HEADERS))
+def test_functions_keep_names_of_headers_that_are_not_included(name: str, tmp_path: Path) -> None:
+    kernel = module_from(
+        AS_KERNEL.replace("import cuda", "import cuda as c")
+        .replace("cuda.", "c.")
+        .format(name=name),
+        tmp_path,
+    ).k
+    assert f".entry {name}(" in kernel.inspect("ptx", "void(int64[:], int64)", arch="sm_90")

@@ -30,6 +30,7 @@ from pycu2c.codegen.helpers.catalog import texts_of
 from pycu2c.codegen.large_arrays import has_thread_tiles
 from pycu2c.codegen.names import global_names, name_variables, names_as_written
 from pycu2c.codegen.print_log import Prints
+from pycu2c.codegen.reserved_names import NAMES_OF_CUDA_HEADERS
 from pycu2c.codegen.statements import Comments, StatementEmitter, thread_rank
 from pycu2c.codegen.structs import Structs
 from pycu2c.csyntax import nodes as c
@@ -81,6 +82,8 @@ def items_of(
     kernel = emitter.kernel() if loop is None else emitter.coroutine_kernel(loop)
     items: list[c.Item] = [c.Include(header) for header in file.headers]
     items += file.structs.headers()
+    if items and NAMES_OF_CUDA_HEADERS & {*file.functions.values()}:
+        return items_of(module, dialect, comments, reserved | NAMES_OF_CUDA_HEADERS)
     for struct in file.structs.definitions():
         items += [c.Blank(), struct]
     if dialect.name == "c":

@@ -8,6 +8,7 @@ from pycu2c.base.errors import Error
 from pycu2c.base.records import dataclass
 from pycu2c.codegen.dialect import Dialect
 from pycu2c.codegen.emit import items_of, print_items
+from pycu2c.codegen.reserved_names import NAMES_OF_CUDA_HEADERS
 from pycu2c.codegen.statements import Comments
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir.nodes import Module, Print
@@ -69,7 +70,7 @@ def _items_without_clashes(
 
     Items are renamed where ``defined`` defines a name differently.
     """
-    reserved: frozenset[str] = frozenset()
+    reserved = NAMES_OF_CUDA_HEADERS  # another kernel may include them
     while True:
         items, emitter = items_of(module, dialect, comments, reserved)
         clashes = {

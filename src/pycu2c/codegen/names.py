@@ -12,7 +12,7 @@ from pycu2c.analysis.suspension_points import coroutine_loop, live_across_suspen
 from pycu2c.base.external_code import length_name, stride_name
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array
-from pycu2c.codegen.reserved_names import NAMES_OF_CUDA_HEADERS, is_reserved
+from pycu2c.codegen.reserved_names import is_reserved
 from pycu2c.ir import name_suffixes
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import bodies, statements
@@ -148,11 +148,10 @@ def global_names(module: ir.Module, reserved: Container[str]) -> dict[str, str]:
     """Return the C names of the functions and constant arrays, by their names in the IR."""
     assigned: dict[str, str] = {}
     of_coroutines: set[str] = set()
-    reserved_names = (reserved, of_coroutines, NAMES_OF_CUDA_HEADERS)
     functions = [function.name for function in (module.kernel, *module.device_functions)]
     for name in (*functions, *(constant.var.name for constant in module.constants)):
         preferred = identifier(name.split(".")[0])
-        assigned[name] = unique_name(preferred, {*assigned.values()}, *reserved_names)
+        assigned[name] = unique_name(preferred, {*assigned.values()}, reserved, of_coroutines)
         if name == module.kernel.name:
             of_coroutines |= {f"{assigned[name]}_{suffix}" for suffix in _COROUTINE_FUNCTIONS}
     return assigned

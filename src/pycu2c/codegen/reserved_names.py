@@ -21,26 +21,31 @@ _BUILT_IN_NAMES = frozenset(
     dynamic_shared
     int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t NULL
     print_log print_record aligned packed texture surface texture_data surface_data
-    INFINITY NAN near far errno float16 bfloat16 complex64 complex128
+    INFINITY NAN NV_IF_ELSE_TARGET NV_IF_TARGET near far errno float16 bfloat16 complex64 complex128
     """.split()  # noqa: SIM905
 )
-# <stdlib.h>, <time.h>, <fenv.h>, the headers that they include, and functions that CUDA overloads
+# the C headers of generated code, the headers that they include, and functions that CUDA overloads
 _LIBRARY_NAMES = frozenset(
     """
     a64l abort abs aligned_alloc all alloca any arc4random arc4random_buf arc4random_uniform
-    asctime asctime_r at_quick_exit atexit atof atoi atol atoll ballot bsearch calloc clearenv
-    clock_t ctime ctime_r daylight difftime div drand48 dysize ecvt erand48 exit fcvt
-    feclearexcept fedisableexcept feenableexcept fegetenv fegetexcept fegetexceptflag fegetmode
-    fegetround feholdexcept femode_t fenv_t feraiseexcept fesetenv fesetexcept fesetexceptflag
-    fesetmode fesetround fetestexcept fetestexceptflag feupdateenv fexcept_t free gcvt getdate
-    getenv getloadavg getsubopt gmtime gmtime_r index initstate jrand48 l64a labs lcong48 ldiv
-    llabs lldiv llmax llmin locale_t localtime localtime_r lrand48 malloc max mblen mbstowcs
-    mbtowc min mkdtemp mkstemp mkstemps mktemp mktime mrand48 mul24 nanosleep nrand48 on_exit
-    pid_t posix_memalign pselect putenv qecvt qfcvt qgcvt qsort quick_exit rand rand_r random
-    realloc reallocarray realpath rindex rpmatch saturate seed48 select setenv setstate signal
-    srand srand48 srandom strftime strftime_l strptime strtod strtof strtol strtold strtoll strtoq
-    strtoul strtoull strtouq system time time_t timegm timelocal timespec_get timespec_getres
-    timezone tzname tzset ullmax ullmin umax umin umul24 unsetenv valloc wcstombs wctomb
+    asctime asctime_r at_quick_exit atexit atof atoi atol atoll ballot bcmp bcopy bsearch bzero
+    calloc clearenv clock_t clockid_t ctime ctime_r daylight difftime div double_t drand48 dysize
+    ecvt erand48 exit explicit_bzero fcvt feclearexcept fedisableexcept feenableexcept fegetenv
+    fegetexcept fegetexceptflag fegetmode fegetround feholdexcept femode_t fenv_t feraiseexcept
+    fesetenv fesetexcept fesetexceptflag fesetmode fesetround fetestexcept fetestexceptflag
+    feupdateenv fexcept_t ffs ffsl ffsll float_t free gcvt getdate getenv getloadavg getsubopt
+    gmtime gmtime_r index initstate jrand48 l64a labs lcong48 ldiv lgammaf_r lgammal_r llabs lldiv
+    llmax llmin locale_t localtime localtime_r lrand48 malloc max max_align_t mblen mbstowcs mbtowc
+    memccpy memchr memcmp min mkdtemp mkstemp mkstemps mktemp mktime mrand48 mul24 nanosleep
+    nrand48 offsetof on_exit pid_t posix_memalign pselect ptrdiff_t putenv qecvt qfcvt qgcvt qsort
+    quick_exit rand rand_r random realloc reallocarray realpath rindex rpmatch saturate seed48
+    select setenv setstate signal srand srand48 srandom stpcpy stpncpy strcasecmp strcasecmp_l
+    strcat strchr strcmp strcoll strcoll_l strcpy strcspn strdup strerror strerror_l strerror_r
+    strftime strftime_l strncasecmp strncasecmp_l strncat strncmp strncpy strndup strnlen strpbrk
+    strptime strrchr strsep strsignal strspn strstr strtod strtof strtok strtok_r strtol strtold
+    strtoll strtoq strtoul strtoull strtouq strxfrm strxfrm_l system time time_t timegm timelocal
+    timespec_get timespec_getres timezone tzname tzset ullmax ullmin umax umin umul24 unsetenv
+    va_arg va_copy va_end va_list va_start valloc wcstombs wctomb
     """.split()  # noqa: SIM905
 )
 _PATTERN = re.compile(
@@ -54,7 +59,7 @@ _PATTERN = re.compile(
     r"|(first|last|next)_[xyz]|print_\d+|\w+_packed|(tex|surf)[123]D\w*"
     r"|(texture|surface)_(channel|position|index|element|weights|round|round_half|scale|nearest|linear"
     r"|fetch)"
-    r"|cuda(Texture|Surface|Boundary)\w*"
+    r"|cuda[A-Z]\w*"
 )
 _VECTOR_NAMES = frozenset(
     name
@@ -63,10 +68,7 @@ _VECTOR_NAMES = frozenset(
 )
 # global names of <cuda_fp16.h>, <cuda_bf16.h> and <cooperative_groups.h>; variables may hide them
 NAMES_OF_CUDA_HEADERS = frozenset(
-    """
-    cooperative_groups cuda half nv_bfloat16 nv_bfloat162 nv_half nv_half2
-    NV_IF_ELSE_TARGET NV_IF_TARGET
-    """.split()  # noqa: SIM905
+    "cooperative_groups cuda half nv_bfloat16 nv_bfloat162 nv_half nv_half2".split()  # noqa: SIM905
 )
 
 
