@@ -113,12 +113,12 @@ def carry_kernel(backend: Any) -> Kernel[Any]:
         def scan_carries(tile: Any) -> Any:
             return inclusive_scan((starts[tile], carries[tile - 1]), combine)
 
-        tile = 1 + cuda.grid(1)
+        tile = 1 + cuda.grid(1)  # continues a segment, with the value of the tiles of this warp
         carry = scan_carries(min(tile, len(carries) - 1))
         ends = tile < len(carries) and starts[tile] < starts[tile + 1]
         first = tile - cuda.laneid
         while cuda.any_sync(ALL_LANES, ends and first > 1 and starts[first - 1] == carry[0]):
-            first -= WARP_SIZE
+            first -= WARP_SIZE  # the segment began before these tiles
             before = scan_carries(first + cuda.laneid)
             carry = combine(cuda.shfl_sync(ALL_LANES, before, WARP_SIZE - 1), carry)
         if ends:

@@ -82,6 +82,7 @@ def items_of(
     kernel = emitter.kernel() if loop is None else emitter.coroutine_kernel(loop)
     items: list[c.Item] = [c.Include(header) for header in file.headers]
     items += file.structs.headers()
+    # rename functions that the included headers declare
     if items and NAMES_OF_CUDA_HEADERS & {*file.functions.values()}:
         return items_of(module, dialect, comments, reserved | NAMES_OF_CUDA_HEADERS)
     for struct in file.structs.definitions():
